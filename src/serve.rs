@@ -14,8 +14,8 @@ use lodeseek_changes::{HarvestSchedule, SettingFiles};
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
-    Branding, ConnectionLimits, Editor, HomeOptions, HostName, Logo, Operators, Portal, Proxies,
-    PublicUrl, Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve, serve_mcp,
+    Branding, ConnectionLimits, Editor, HomeOptions, HostName, Localized, Logo, Operators, Portal,
+    Proxies, PublicUrl, Reload, Replica, ServeOptions, SnippetLimits, Theme, Tls, serve, serve_mcp,
     serve_replica,
 };
 use lodeseek_snapshot::SnapshotLocation;
@@ -398,16 +398,15 @@ impl Arguments {
 
     fn portal(&self, config: &Config) -> Portal {
         let (settings, default) = (&config.settings.portal, Portal::default());
-        let either = |flag: &Option<String>, setting: &Option<String>| {
-            flag.clone().or_else(|| setting.clone())
-        };
+        let publisher_iri = self.publisher_iri.as_ref();
         Portal {
-            title: either(&self.title, &settings.title).unwrap_or(default.title),
-            description: either(&self.description, &settings.description)
+            title: flag_or_setting(&self.title, &settings.title).unwrap_or(default.title),
+            description: flag_or_setting(&self.description, &settings.description)
                 .unwrap_or(default.description),
-            publisher: either(&self.publisher, &settings.publisher).unwrap_or(default.publisher),
-            publisher_iri: either(&self.publisher_iri, &settings.publisher_iri),
-            questions: settings.questions.clone().unwrap_or_default(),
+            publisher: flag_or_setting(&self.publisher, &settings.publisher)
+                .unwrap_or(default.publisher),
+            publisher_iri: publisher_iri.or(settings.publisher_iri.as_ref()).cloned(),
+            questions: settings.questions.clone().unwrap_or(default.questions),
         }
     }
 
@@ -445,6 +444,17 @@ fn setting_files(home: &Path) -> SettingFiles {
         let config = Config::load(&home).map_err(|error| super::errors::message(&error))?;
         Ok(super::config::setting_files(&config))
     })
+}
+
+/// Returns the text of a flag for all languages, else the setting.
+fn flag_or_setting(
+    flag: &Option<String>,
+    setting: &Option<Localized<String>>,
+) -> Option<Localized<String>> {
+    match flag {
+        Some(text) => Some(text.clone().into()),
+        None => setting.clone(),
+    }
 }
 
 /// Reads the branding of the pages.

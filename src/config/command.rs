@@ -9,6 +9,8 @@ use anyhow::{Context, ensure};
 use lodeseek_cli::config::{FILE, path, read};
 use lodeseek_engine::index_folder;
 use lodeseek_index::{AnalysisKind, Index};
+use lodeseek_server::default_texts;
+use lodeseek_store::check_base;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
@@ -32,13 +34,20 @@ enum Command {
     Check,
     /// Write a configuration file with every key as a comment.
     Init,
+    /// Print the texts of the pages with their ids, in the syntax of the files `messages/LANGUAGE.ftl` of a theme.
+    Texts {
+        /// Language of the texts: en, de, fr, es or it.
+        #[arg(default_value = "en")]
+        language: String,
+    },
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    match arguments.command {
+    match &arguments.command {
         Command::Show { output } => show(home, output.is_json())?,
         Command::Check => check(home)?,
         Command::Init => init(home)?,
+        Command::Texts { language } => texts(language)?,
     }
     Ok(ExitStatus::Success)
 }
@@ -147,6 +156,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
     }
     ranking::Choice::new(home, &config, None, None)?.check()?;
     // What `serve` reads when it starts.
+    check_base(home, config.settings.base.as_deref())?;
     crate::serve::branding(&config)?;
     crate::serve::operators(config.settings.server.operator_token_file.as_deref())?;
     ensure!(
@@ -193,6 +203,14 @@ fn init(home: &Path) -> anyhow::Result<()> {
         "{}: remove the # of the keys that you set",
         path.display()
     )?;
+    Ok(())
+}
+
+fn texts(language: &str) -> anyhow::Result<()> {
+    let texts = default_texts(language).with_context(|| {
+        format!("the pages have no language `{language}`; supported are en, de, fr, es and it")
+    })?;
+    io::stdout().lock().write_all(texts.as_bytes())?;
     Ok(())
 }
 

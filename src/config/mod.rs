@@ -143,8 +143,11 @@ mod tests {
             &[("LODESEEK_PORTAL_TITLE", "B"), ("LODESEEK_PUBLIC_URL", "")],
         )
         .expect("valid");
-        assert_eq!(config.settings.portal.title.as_deref(), Some("B"));
-        assert_eq!(config.settings.portal.description.as_deref(), Some("D"));
+        assert_eq!(config.settings.portal.title, Some("B".to_owned().into()));
+        assert_eq!(
+            config.settings.portal.description,
+            Some("D".to_owned().into())
+        );
         assert_eq!(
             config
                 .settings

@@ -10,7 +10,7 @@ use lodeseek_harvest::HarvestProtocol;
 use lodeseek_index::AnalysisKind;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_net::egress::IriPrefix;
-use lodeseek_server::{Color, FooterLink, HostName, PublicUrl};
+use lodeseek_server::{Color, FooterLink, HostName, Localized, PublicUrl};
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_store::{ContentPlace, TableTreatment};
 use serde::{Deserialize, Deserializer, de};
@@ -55,11 +55,11 @@ pub(crate) struct Settings {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct PortalSettings {
-    pub(crate) title: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) publisher: Option<String>,
+    pub(crate) title: Option<Localized<String>>,
+    pub(crate) description: Option<Localized<String>>,
+    pub(crate) publisher: Option<Localized<String>>,
     pub(crate) publisher_iri: Option<String>,
-    pub(crate) questions: Option<Vec<String>>,
+    pub(crate) questions: Option<Localized<Vec<String>>>,
     pub(crate) logo: Option<PathBuf>,
     #[serde(deserialize_with = "light_color")]
     pub(crate) color: Option<Color>,

@@ -25,6 +25,11 @@ const ADMIN: &str = "Bearer admin-secret";
 
 /// An empty home that is served with its administration.
 pub(crate) fn site() -> (Site, ChangeWorker, std::path::PathBuf) {
+    site_with(Operators::default())
+}
+
+/// A site with tokens of all scopes, and an access rule of the operator's routes.
+pub(crate) fn site_with(operators: Operators) -> (Site, ChangeWorker, std::path::PathBuf) {
     let home = Home::new();
     home.index();
     let (state, folder) = home.state(limits());
@@ -38,9 +43,7 @@ pub(crate) fn site() -> (Site, ChangeWorker, std::path::PathBuf) {
             .add(name, scope, &format!("{name}-secret"), 1)
             .expect("added");
     }
-    let state = state
-        .with_operators(Operators::default())
-        .expect("counters");
+    let state = state.with_operators(operators).expect("counters");
     let (state, worker) = state.with_administration().expect("started");
     let path = folder.path().to_owned();
     (Site::behind(app(state), folder), worker, path)

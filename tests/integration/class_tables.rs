@@ -7,6 +7,8 @@ use lodeseek_store::{ContentPlace, LoadOptions, Loader};
 use lodeseek_tabular::csvw::{Converter, Fetched, Mode, Resolver};
 use oxrdf::Term;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
 
 /// Address of the table of a class of a dataset of the test data.
 fn address(dataset: &str, class: &str) -> String {
@@ -181,4 +183,182 @@ async fn content_without_a_store_has_no_tables() {
     let site = Site::behind(app, folder);
     let page = site.get("/dataset/soil-types?format=html").await.body;
     assert!(!page.contains("class=\"tables\""), "{page}");
+}
+
+/// A dataset with two tables. The second cell of each row of the first one is its number.
+fn two_tables() -> Home {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut trees = "tree name,number_of_row,height (m),unused,Zone\n".to_owned();
+    for row in 1..=12 {
+        let height = if row == 11 { 40 } else { 20 - row };
+        let zone = if row == 12 { "harbour" } else { "park" };
+        let _ = writeln!(trees, "Oak {},{row},{height},,{zone}", 100 - row);
+    }
+    for (name, text) in [
+        ("trees.csv", trees.as_str()),
+        ("owners.csv", "owner\nCity\n"),
+        (
+            "catalog.ttl",
+            "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+            <http://e.org/trees> a dcat:Dataset ; dct:identifier \"trees\" ; dct:title \"Trees\"@en ;
+                dcat:keyword \"Germany\", \"Deutschland\", \"wood\" ;
+                dcat:distribution [ dcat:downloadURL <trees.csv> ], [ dcat:downloadURL <owners.csv> ] .
+            <http://e.org/shrubs> a dcat:Dataset ; dct:identifier \"shrubs\" ; dct:title \"Shrubs\"@en ;
+                dcat:keyword \"Germany\", \"Deutschland\" .",
+        ),
+    ] {
+        fs::write(folder.path().join(name), text).expect("written");
+    }
+    Home::from_catalog(&folder.path().join("catalog.ttl"))
+}
+
+fn two_tables_site() -> Site {
+    let (app, folder) = two_tables().serve(limits());
+    Site::behind(app, folder)
+}
+
+#[tokio::test]
+async fn tables_of_files_have_their_names_rows_and_columns() {
+    let site = two_tables_site();
+    let page = site.get("/dataset/trees?format=html").await.body;
+    let links = page
+        .split("class=\"tables\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</p>").next())
+        .expect("links to tables");
+    assert!(
+        links.contains("trees.csv <") && links.contains("owners.csv <"),
+        "{links}"
+    );
+    assert_eq!(
+        links.matches("<a ").count(),
+        2,
+        "no internal class: {links}"
+    );
+    for name in ["trees.csv", "owners.csv"] {
+        let button = format!("<b>CSV</b> <span class=\"name\" dir=\"auto\">{name}</span>");
+        assert!(page.contains(&button), "{button}\n{page}");
+    }
+    assert!(
+        !page.contains("/dump/trees/trees.csv</"),
+        "columns are no vocabulary: {page}"
+    );
+
+    let own = class_of_trees(&page);
+    let table = site.get(&own).await.body;
+    assert!(table.contains(">trees.csv</h1>"), "{table}");
+    let header = table
+        .split("<thead>")
+        .nth(1)
+        .and_then(|rest| rest.split("</thead>").next())
+        .expect("a header");
+    let names = [">tree name<", ">number_of_row<", ">height (m)<", ">Zone<"];
+    let places: Vec<Option<usize>> = names.iter().map(|name| header.find(name)).collect();
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{header}"
+    );
+    assert_eq!(
+        header.matches("<th ").count(),
+        5,
+        "the number and the columns: {header}"
+    );
+    let csv = site.get(&format!("{own}&format=csv")).await;
+    assert!(
+        csv.header("content-disposition")
+            .contains("trees-trees.csv"),
+        "{}",
+        csv.header("content-disposition")
+    );
+    let mut lines = csv.body.lines();
+    assert_eq!(
+        lines.next(),
+        Some("tree name,number_of_row,height (m),Zone,iri")
+    );
+    let numbers: Vec<&str> = lines.filter_map(|line| line.split(',').nth(1)).collect();
+    assert_eq!(
+        numbers,
+        [
+            "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"
+        ]
+    );
+    let filtered = site.get(&format!("{own}&q=harbour")).await.body;
+    assert!(
+        filtered.matches("<th scope=\"row\"").count() == 1 && filtered.contains(">12</a>"),
+        "{filtered}"
+    );
+}
+
+#[tokio::test]
+async fn facets_have_no_terms_of_the_description_of_tables() {
+    let site = two_tables_site();
+    let found = site.get("/api/search?q=oak&facets=true").await.json();
+    for facet in found["facets"].as_array().expect("facets") {
+        let name = facet["facet"].as_str().expect("a name");
+        for value in facet["values"].as_array().expect("values") {
+            let value = value["value"].as_str().expect("a value");
+            let is_internal = ["csvw", "lodeseek", "/dump/", "void", "prov#"]
+                .iter()
+                .any(|part| value.contains(part));
+            let is_term = name == "class" || name == "vocabulary";
+            assert!(!is_term || !is_internal, "{name}: {value}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn results_show_rows_that_match() {
+    let site = two_tables_site();
+    let page = site.get("/?q=trees+harbour").await.body;
+    assert!(
+        page.contains("<mark>harbour</mark>") && !page.contains(">unused<"),
+        "{page}"
+    );
+    for address in [
+        "/?q=oak&column=height+(m)+%3E+30",
+        "/?column=height+(m)+%3E+30",
+    ] {
+        let page = site.get(address).await.body;
+        assert!(page.contains("<mark>40</mark>"), "{address}\n{page}");
+    }
+}
+
+#[tokio::test]
+async fn topics_in_two_languages_are_one() {
+    let site = two_tables_site();
+    for (address, kept, omitted) in [
+        ("/?lang=en", "Germany", "Deutschland"),
+        ("/?lang=de", "Deutschland", "Germany"),
+    ] {
+        let page = site.get(address).await.body;
+        let tiles = page
+            .split("class=\"tiles\"")
+            .nth(1)
+            .and_then(|rest| rest.split("</ul>").next())
+            .expect("topics");
+        let has_label = |label: &str| tiles.contains(&format!("<span dir=\"auto\">{label}</span>"));
+        assert!(has_label(kept) && !has_label(omitted), "{tiles}");
+        assert!(has_label("wood"), "{tiles}");
+    }
+}
+
+#[tokio::test]
+async fn datasets_without_a_known_place_are_counted() {
+    let site = two_tables_site();
+    let none = site.get("/?q=trees&within=-3.3,4.7,1.2,11.2").await.body;
+    assert!(
+        none.contains("1 matching dataset without a known place is left out.")
+            && none.contains(">Search without this filter</a>"),
+        "{none}"
+    );
+    let all = site
+        .get("/?page=0&within=-3.3,4.7,1.2,11.2&lang=de")
+        .await
+        .body;
+    assert!(
+        all.contains("2 passende Datensätze ohne bekannten Ort sind nicht dabei."),
+        "{all}"
+    );
+    let other = site.get("/?q=trees").await.body;
+    assert!(!other.contains("left-out"), "{other}");
 }

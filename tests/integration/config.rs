@@ -199,6 +199,16 @@ fn a_template_is_written_before_or_after_the_first_load() {
                 .contains("the key `base` is missing; restore it"),
         "{without:?}"
     );
+    let checked = run(home.path(), &["config", "check"]);
+    assert!(
+        checked.code == Some(2)
+            && checked
+                .err
+                .contains("the key `base` is missing; restore it"),
+        "{checked:?}"
+    );
+    fs::write(&path, "base = \"no address\"").expect("written");
+    assert_eq!(run(home.path(), &["config", "check"]).code, Some(2));
 }
 
 #[test]
@@ -537,6 +547,40 @@ fn a_server_listens_on_a_host_name_and_links_to_itself() {
                 .contains("write an address or a host name, and a port"),
         "{wrong:?}"
     );
+}
+
+/// Texts of the portal are one for all languages, or one by language. The ids of the texts of pages are printed.
+#[test]
+fn texts_of_the_portal_may_have_languages() {
+    let home = loaded();
+    configure(
+        home.path(),
+        "[portal]\ntitle = { en = \"Trees\", de = \"Bäume\" }\nquestions = { de = [\"Wo?\"] }\n[portal.description]\nen = \"All\"",
+    );
+    let checked = run(home.path(), &["config", "check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    let ran = run(home.path(), &["config", "show", "--json"]);
+    assert_eq!(
+        shown(&ran, "portal.title").0,
+        serde_json::json!({ "en": "Trees", "de": "Bäume" })
+    );
+    configure(
+        home.path(),
+        "[portal]\ntitle = { \"in German\" = \"Bäume\" }",
+    );
+    let wrong = run(home.path(), &["config", "check"]);
+    assert!(
+        wrong.code == Some(2)
+            && wrong.err.contains("lodeseek.toml:3: `portal.title`")
+            && wrong.err.contains("is not a language tag"),
+        "{wrong:?}"
+    );
+    let texts = run(home.path(), &["config", "texts", "de"]);
+    assert!(
+        texts.code == Some(0) && texts.out.contains("\nstart-title = "),
+        "{texts:?}"
+    );
+    assert_eq!(run(home.path(), &["config", "texts", "ja"]).code, Some(2));
 }
 
 #[test]

@@ -107,7 +107,7 @@ async fn a_patch_keeps_what_it_does_not_name() {
     assert_eq!(after["source"]["publisher"], json!(["City"]));
     let page = site.accept("/dataset/trees", "text/html").await.body;
     assert!(
-        page.contains("Edited in this catalogue, not by the source: keywords, publisher, title")
+        page.contains("Edited in this catalogue, not by the source: Keywords, Publisher, Title")
     );
     let turtle = site.accept("/dataset/trees", "text/turtle").await.body;
     assert!(

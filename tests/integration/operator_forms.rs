@@ -1,8 +1,9 @@
 //! The administration in a browser: sessions, forms and what they change.
 
-use super::admin::site;
+use super::admin::{site, site_with};
 use super::http::{Reply, Site};
 use axum::http::Method;
+use lodeseek_server::Operators;
 
 /// A browser that has logged in.
 struct Browser<'s> {
@@ -114,6 +115,31 @@ fn hidden_tag(form: &str) -> String {
 
 const CATALOG: &str = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
 <http://e.org/t> a dcat:Dataset ; dct:identifier \"trees\" ; dct:title \"Bäume\"@de , \"Trees\"@en ; dcat:keyword \"tree\"@en .";
+
+/// The operator token opens a session that reads. Other tokens work beside it.
+#[tokio::test]
+async fn the_operator_token_logs_in_for_reading() {
+    let (site, _worker, _home) = site_with(Operators::with_token("the operator token"));
+    let browser = Browser::log_in(&site, "the operator token").await;
+    for path in ["/operator", "/operator/jobs", "/operator/audit"] {
+        assert_eq!(browser.get(path).await.status.as_u16(), 200, "{path}");
+    }
+    let changed = browser
+        .post("/operator/sources", &[("url", "http://e.org/")])
+        .await;
+    assert_eq!(changed.status.as_u16(), 403, "{}", changed.body);
+    assert!(
+        changed
+            .body
+            .contains("the token operator-token has the scope read"),
+        "{}",
+        changed.body
+    );
+
+    Browser::log_in(&site, "admin-secret").await;
+    let wrong = post(&site, "/operator/login", "", &[("token", "another")]).await;
+    assert_eq!(wrong.status.as_u16(), 403, "{}", wrong.body);
+}
 
 #[tokio::test]
 async fn an_operator_uploads_edits_and_removes() {

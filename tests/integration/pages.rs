@@ -5,7 +5,7 @@ use super::support::{Home, limits, testdata};
 use axum::http::{Method, StatusCode};
 use lodeseek_catalog::Catalog;
 use lodeseek_engine::{BrowseRequest, DuplicateMode, Filter, ResultOrder, SearchRequest};
-use lodeseek_server::{AppState, Branding, Color, Theme};
+use lodeseek_server::{AppState, Branding, Color, Localized, Portal, Theme};
 use lodeseek_store::{ContentPlace, LoadOptions, Loader};
 
 /// The ids of the hits on a page, in order.
@@ -584,6 +584,66 @@ async fn pages_have_the_branding_of_the_portal() {
             StatusCode::NOT_FOUND,
             "{missing}"
         );
+    }
+}
+
+/// Name and description of the portal are in the language of the page or, in formats with language tags, in all languages.
+#[tokio::test]
+async fn the_portal_has_a_name_by_language() {
+    let by_language = |texts: [(&str, &str); 2]| {
+        let texts = texts.map(|(tag, text)| (tag.to_owned(), text.to_owned()));
+        Localized::by_language(texts.into()).expect("texts by language")
+    };
+    let portal = Portal {
+        title: by_language([("en", "Northport data"), ("de", "Daten von Nordhafen")]),
+        description: by_language([("en", "All the city"), ("de", "Die ganze Stadt")]),
+        ..Portal::default()
+    };
+    let home = Home::from_catalog(&testdata("catalog.ttl"));
+    let (searcher, files) = (home.searcher(), tempfile::tempdir().expect("a folder"));
+    let store =
+        lodeseek_store::Store::in_memory(files.path(), home.store.iris().clone()).expect("a store");
+    let state = AppState::new(searcher, store, limits()).with_portal(portal);
+    let site = Site::behind(lodeseek_server::app(state), home.into_folder());
+
+    for (path, expected) in [
+        ("/?lang=de", "<title>Daten von Nordhafen:"),
+        (
+            "/?lang=de",
+            "<meta name=\"description\" content=\"Die ganze Stadt\">",
+        ),
+        ("/?lang=de", "href=\"/opensearch.xml?lang=de\""),
+        ("/?lang=fr", "<title>Northport data:"),
+        (
+            "/opensearch.xml?lang=de",
+            "<ShortName>Daten von Nordhafen</ShortName>",
+        ),
+        (
+            "/opensearch.xml?lang=de",
+            "<Description>Die ganze Stadt</Description>",
+        ),
+        ("/opensearch.xml", "<ShortName>Northport data</ShortName>"),
+        (
+            "/feeds/datasets.atom?lang=de",
+            "<name>Daten von Nordhafen</name>",
+        ),
+        (
+            "/oai?verb=Identify",
+            "<repositoryName>Northport data</repositoryName>",
+        ),
+        (
+            "/api/3/action/status_show",
+            "\"site_title\":\"Northport data\"",
+        ),
+        ("/catalog.ttl", "\"Northport data\"@en"),
+        ("/catalog.ttl", "\"Die ganze Stadt\"@de"),
+        (
+            "/feeds/changes",
+            "\"Daten von Nordhafen: changes of datasets\"",
+        ),
+    ] {
+        let body = site.get(path).await.body;
+        assert!(body.contains(expected), "{path}: {expected}\n{body}");
     }
 }
 

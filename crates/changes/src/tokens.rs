@@ -115,6 +115,25 @@ pub struct Token {
     sha256: String,
 }
 
+impl Token {
+    /// Creates a token with the scope `read` that is in no token file, for a secret that another file contains.
+    #[must_use]
+    pub fn read_only(name: &str, secret: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            scope: Scope::Read,
+            created: 0,
+            sha256: digest(secret),
+        }
+    }
+
+    /// Returns the SHA-256 of the secret, in hexadecimal digits.
+    #[must_use]
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+}
+
 /// Rights of the client that requested a change. Tokens can be removed while a body is received or a job waits, so rights are checked
 /// again after that. Without a token, the client is a user of this machine, whom the local socket authorizes.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! The facets and numeric facts of a dataset, from its metadata, its content and its origin.
 
 use super::Coverage;
+use super::content_terms::ContentTerms;
 use lodeseek_catalog::{Dataset, Scheme};
 use lodeseek_index::{Facet, Facts, NumericFacts, TableColumn};
 use lodeseek_profile::Profile;
@@ -33,6 +34,7 @@ pub(super) fn facts(
 ) -> Facts {
     let metadata = &entry.dataset.metadata;
     let tables = TableGraph::new(graph);
+    let content = ContentTerms::new(graph);
     let mut values = Values::default();
     for theme in &metadata.themes {
         values.add(facet(theme.scheme), [theme.label.as_str()]);
@@ -40,7 +42,7 @@ pub(super) fn facts(
     values.add(Facet::Theme, entry.dataset.theme_names());
     values.add(
         Facet::Class,
-        classes(&entry.dataset, profile, graph, tables.as_ref()),
+        classes(&entry.dataset, profile, graph, content.as_ref()),
     );
     values.add(
         Facet::Keyword,
@@ -66,11 +68,7 @@ pub(super) fn facts(
     );
     values.add(
         Facet::Vocabulary,
-        vocabularies(&entry.dataset, profile).filter(|namespace| {
-            tables
-                .as_ref()
-                .is_none_or(|tables| !tables.has_namespace(namespace))
-        }),
+        vocabularies(&entry.dataset, profile, content.as_ref()),
     );
     values.add(Facet::Source, portal(entry));
     let (year, variants) = (metadata.first_year(), metadata.alternatives.len() as u64);
@@ -92,7 +90,6 @@ pub(super) fn facts(
 
 /// Returns the columns of tables by their labels and headers, with the range of their numbers.
 fn table_columns(graph: &TripleGraph, tables: &TableGraph<'_>) -> Vec<TableColumn> {
-    let title = graph.iri(csvw::TITLE);
     let mut columns = Vec::new();
     for table in tables.tables() {
         let mut ranges: FxHashMap<TermId, (f64, f64)> = FxHashMap::default();
@@ -102,12 +99,8 @@ fn table_columns(graph: &TripleGraph, tables: &TableGraph<'_>) -> Vec<TableColum
                 *range = (range.0.min(number), range.1.max(number));
             }
         }
-        let labels = Labels::for_terms(graph, &["en"], table.columns.iter().copied());
         for column in table.columns.into_iter().take(MAX_VALUES) {
-            let headers = graph.subject_triples(column).iter();
-            let headers = headers.filter(|triple| Some(triple.predicate) == title);
-            let headers = headers.map(|triple| graph.term(triple.object).text().to_owned());
-            for name in labels.label(column).into_iter().chain(headers) {
+            for name in column_names(graph, column) {
                 if name.chars().count() <= MAX_VALUE_CHARS {
                     let range = ranges.get(&column).copied();
                     columns.push(TableColumn { name, range });
@@ -118,8 +111,21 @@ fn table_columns(graph: &TripleGraph, tables: &TableGraph<'_>) -> Vec<TableColum
     columns
 }
 
+/// Returns the label of a column, and its header if it differs.
+pub(super) fn column_names(graph: &TripleGraph, column: TermId) -> Vec<String> {
+    let title = graph.iri(csvw::TITLE);
+    let label = Labels::for_terms(graph, &["en"], [column]).label(column);
+    let mut names: Vec<String> = label.into_iter().collect();
+    for triple in graph.subject_triples(column) {
+        if Some(triple.predicate) == title {
+            names.push(graph.term(triple.object).text().to_owned());
+        }
+    }
+    names
+}
+
 /// Returns the value of a numeric literal.
-fn number_of(term: TermRef<'_>) -> Option<f64> {
+pub(super) fn number_of(term: TermRef<'_>) -> Option<f64> {
     match term {
         TermRef::Literal {
             lexical,
@@ -169,16 +175,16 @@ impl Values {
     }
 }
 
-/// Returns the IRIs of its classes: first those of the stored content, then those of its endpoint. The classes of tables' rows
-/// are none of a vocabulary.
+/// Returns the IRIs of its classes: first those of the stored content, then those of its endpoint. Classes of the description of
+/// tables are omitted.
 fn classes<'d>(
     dataset: &'d Dataset,
     profile: &'d Profile,
     graph: &'d TripleGraph,
-    tables: Option<&'d TableGraph<'d>>,
+    content: Option<&'d ContentTerms<'d>>,
 ) -> impl Iterator<Item = &'d str> {
     let iri = move |&(class, _): &(TermId, u64)| match graph.term(class) {
-        TermRef::Iri(iri) if tables.is_none_or(|tables| !tables.is_part(class)) => Some(iri),
+        TermRef::Iri(iri) if content.is_none_or(|content| content.contains(class)) => Some(iri),
         _ => None,
     };
     let remote = dataset
@@ -189,18 +195,23 @@ fn classes<'d>(
     profile.classes.iter().filter_map(iri).chain(remote)
 }
 
-/// Returns the namespaces of its classes and properties.
-fn vocabularies<'d>(dataset: &'d Dataset, profile: &'d Profile) -> impl Iterator<Item = &'d str> {
+/// Returns the namespaces of its classes and properties. Those of the description of tables are omitted.
+fn vocabularies<'d>(
+    dataset: &'d Dataset,
+    profile: &'d Profile,
+    content: Option<&ContentTerms<'d>>,
+) -> impl Iterator<Item = &'d str> {
     let remote = dataset
         .remote
         .iter()
         .flat_map(|remote| remote.classes.iter().chain(&remote.properties));
     let remote = remote.filter_map(|(iri, _)| namespace(iri));
-    profile
-        .vocabularies
-        .iter()
-        .map(|(namespace, _)| namespace.as_str())
-        .chain(remote)
+    let all = profile.vocabularies.iter();
+    let stored = match content {
+        Some(content) => content.namespaces(),
+        None => all.map(|(namespace, _)| namespace.as_str()).collect(),
+    };
+    stored.into_iter().chain(remote)
 }
 
 /// Returns the host of the catalogue that it was harvested from or, if it was loaded from a file, the host of its IRI.

@@ -5,6 +5,7 @@ mod browse;
 mod card;
 mod collection;
 mod content;
+mod content_terms;
 mod coverage;
 mod dataset_triples;
 mod dense;

@@ -5,18 +5,19 @@ use super::entities::search_entities;
 use super::indexed_catalog::IndexedCatalog;
 use super::ranker::Ranker;
 use super::scope::CandidateScope;
-use super::search;
+use super::search::{self, MAX_MATCHING_ROWS_TRIPLES};
 use super::similar::{Comparison, VectorLengthCache};
+use super::snippets::{choose_rows, condition_cells, mark_conditions};
 use super::{
-    DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch, Filter,
-    Reranker, SearchRequest, SearchResponse, SimilarDatasets, SnippetRequest, TuningPool,
-    extract_snippet,
+    Card, DatasetSnippet, EngineError, EntityRequest, EntityResponse, ExampleGraph, FieldMatch,
+    Filter, Reranker, SearchRequest, SearchResponse, SimilarDatasets, SnippetRequest, SnippetTable,
+    TuningPool, extract_snippet,
 };
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, ModelKind, SparseModel};
-use lodeseek_index::{AnalyzedQuery, Snapshot, StatisticsLevel};
+use lodeseek_index::{AnalyzedQuery, ColumnCondition, Snapshot, StatisticsLevel};
 use lodeseek_ranking::Ranking;
-use lodeseek_snippet::Deadline;
+use lodeseek_snippet::{Deadline, RowBudget, RowCriteria};
 use std::path::Path;
 
 /// Searches the index of a home. Reads only the home's files: the store need not be open.
@@ -242,6 +243,36 @@ impl Searcher {
             content,
             extracted,
         }))
+    }
+
+    /// Returns the rows of a dataset's table whose numbers satisfy conditions on columns, with these cells marked. `None` without
+    /// conditions or a table, if the content is large, or if it cannot be read.
+    pub fn condition_rows(
+        &self,
+        card: &Card,
+        conditions: &[ColumnCondition],
+        languages: &[String],
+    ) -> Option<SnippetTable> {
+        let is_large = card.profile.triples > MAX_MATCHING_ROWS_TRIPLES;
+        if conditions.is_empty() || card.table.is_none() || is_large {
+            return None;
+        }
+        let content = match self.contents.read(self.catalog.home(), &card.version) {
+            Ok(content) => content,
+            Err(error) => {
+                tracing::warn!(dataset = %card.metadata.id, %error, "cannot read the graph: no rows");
+                return None;
+            }
+        };
+        let cells = condition_cells(content.graph(), conditions);
+        let criteria = RowCriteria {
+            keywords: None,
+            cells: Some(&cells),
+        };
+        let rows = choose_rows(content.graph(), criteria, RowBudget::default(), languages)?;
+        let mut table = SnippetTable::from(&rows);
+        mark_conditions(&mut table, conditions);
+        Some(table)
     }
 
     /// Searches for entities by the words of their literals, in some datasets or in all.

@@ -1,15 +1,17 @@
 //! Extraction of snippets on demand, by any method, with or without a query.
 
+use super::facts::{column_names, number_of};
 use super::{Card, Content, QueryTerms};
 use lodeseek_catalog::Iris;
-use lodeseek_index::{Analysis, AnalyzedQuery};
+use lodeseek_index::{Analysis, AnalyzedQuery, ColumnCondition};
 use lodeseek_rdf::{Labels, TableGraph, Triple, TripleGraph};
 use lodeseek_snippet::{
     Deadline, LabelledTriple, Method, MethodError, MethodOptions, Provenance, RowBudget,
-    RowKeywords, Snippet, TableRows, TripleBudget, label_triple,
+    RowCriteria, RowKeywords, Snippet, TableRows, TripleBudget, label_triple,
 };
 use oxrdf::Triple as OxTriple;
 use oxsdatatypes::DateTime;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -76,7 +78,7 @@ pub struct SnippetRow {
 pub struct SnippetCell {
     /// The text; empty for an empty cell.
     pub text: String,
-    /// The query's terms in it, as typed, in lower case.
+    /// The query's terms in it, as typed, in lower case, and the conditions on the column that its number satisfies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<String>,
 }
@@ -167,15 +169,18 @@ pub fn extract_snippet(
         .map(|triple| mark_terms(triple, &words.query, analysis))
         .collect();
     let weights = vec![1.0; words.query.distinct.len()];
-    let keywords = matches.as_ref().map(|matches| RowKeywords {
-        matches,
-        weights: &weights,
-    });
+    let criteria = RowCriteria {
+        keywords: matches.as_ref().map(|matches| RowKeywords {
+            matches,
+            weights: &weights,
+        }),
+        cells: None,
+    };
     let budget = RowBudget {
         rows: request.rows,
         ..RowBudget::default()
     };
-    let mut rows = choose_rows(content.graph(), keywords, budget, &request.languages);
+    let mut rows = choose_rows(content.graph(), criteria, budget, &request.languages);
     if let Some(rows) = &mut rows
         && rows.matching_rows == Some(0)
     {
@@ -301,12 +306,65 @@ fn matched_terms(texts: &[&str], query: &AnalyzedQuery, analysis: &Analysis) -> 
 /// Chooses rows of the tables of some content, with labels in the first of the preferred languages or else in English.
 pub(super) fn choose_rows(
     graph: &TripleGraph,
-    keywords: Option<RowKeywords<'_>>,
+    criteria: RowCriteria<'_>,
     budget: RowBudget,
     languages: &[String],
 ) -> Option<TableRows> {
     let languages: Vec<&str> = languages.iter().map(String::as_str).chain(["en"]).collect();
-    TableRows::choose(graph, keywords, budget, &languages)
+    TableRows::choose(graph, criteria, budget, &languages)
+}
+
+/// Returns the cells of tables whose numbers satisfy one of the conditions.
+pub(super) fn condition_cells(
+    graph: &TripleGraph,
+    conditions: &[ColumnCondition],
+) -> FxHashSet<Triple> {
+    let mut cells = FxHashSet::default();
+    let Some(tables) = TableGraph::new(graph).filter(|_| !conditions.is_empty()) else {
+        return cells;
+    };
+    for table in tables.tables() {
+        for column in table.columns {
+            let names = column_names(graph, column);
+            let of_column: Vec<&ColumnCondition> = conditions
+                .iter()
+                .filter(|condition| names.iter().any(|name| condition.is_on(name)))
+                .collect();
+            if of_column.is_empty() {
+                continue;
+            }
+            for cell in table.rows.iter().flat_map(|(_, row)| tables.cells(*row)) {
+                if cell.predicate == column
+                    && let Some(number) = number_of(graph.term(cell.object))
+                    && of_column.iter().any(|condition| condition.accepts(number))
+                {
+                    cells.insert(cell);
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// Marks the cells of rows whose numbers satisfy a condition on their column.
+pub(super) fn mark_conditions(table: &mut SnippetTable, conditions: &[ColumnCondition]) {
+    for (place, column) in table.columns.iter().enumerate() {
+        for condition in conditions {
+            if !condition.is_on(&column.text) {
+                continue;
+            }
+            for cell in table
+                .rows
+                .iter_mut()
+                .filter_map(|row| row.cells.get_mut(place))
+            {
+                let number: Option<f64> = cell.text.parse().ok();
+                if number.is_some_and(|number| condition.accepts(number)) {
+                    cell.matched.push(condition.to_string());
+                }
+            }
+        }
+    }
 }
 
 /// Adds the terms of a query that occur in the headers and cells of rows.

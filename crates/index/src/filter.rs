@@ -260,6 +260,8 @@ impl Snapshot {
             filtered,
             counts,
             years: YearCounts::default(),
+            without_place: 0,
+            without_period: 0,
         })
     }
 
@@ -334,6 +336,8 @@ pub struct FacetCounter<'s> {
     /// Counts by facet and value number.
     counts: Vec<Vec<u64>>,
     years: YearCounts,
+    without_place: u64,
+    without_period: u64,
 }
 
 impl Selection for FacetCounter<'_> {
@@ -370,6 +374,13 @@ impl FacetCounter<'_> {
                 None => self.years.unknown += 1,
             }
         }
+        let columns = &self.segments[segment];
+        if failed == PLACE && columns.place(document).is_none() {
+            self.without_place += 1;
+        }
+        if failed == PERIOD && columns.period(document).is_none() {
+            self.without_period += 1;
+        }
     }
 
     /// Returns the counts: for each facet the `most` frequent values, and those selected by the filter.
@@ -391,6 +402,8 @@ impl FacetCounter<'_> {
                 .filter(|one| !one.values.is_empty())
                 .collect(),
             years: self.years,
+            without_place: self.without_place,
+            without_period: self.without_period,
         }
     }
 }
@@ -454,6 +467,10 @@ pub struct FacetCounts {
     pub facets: Vec<FacetValues>,
     /// Counts by year.
     pub years: YearCounts,
+    /// Number of datasets that only the area of the filter excludes, because their own area is unknown.
+    pub without_place: u64,
+    /// Number of datasets that only the period of the filter excludes, because their own period is unknown.
+    pub without_period: u64,
 }
 
 /// Values of a facet with their counts.

@@ -81,6 +81,19 @@ pub struct ColumnCondition {
 impl Eq for ColumnCondition {}
 
 impl ColumnCondition {
+    /// Returns true if the condition is on columns with this header or label.
+    #[must_use]
+    pub fn is_on(&self, column: &str) -> bool {
+        name_of(&self.name) == name_of(column)
+    }
+
+    /// Returns true if a number satisfies the comparison. Without a comparison, no number does.
+    #[must_use]
+    pub fn accepts(&self, number: f64) -> bool {
+        self.comparison
+            .is_some_and(|(comparison, bound)| comparison.is_satisfied_by(number, bound))
+    }
+
     /// Returns true if numbers from the first to the second, both of which occur, satisfy the comparison.
     fn is_satisfied_by(&self, range: Option<(f64, f64)>) -> bool {
         let Some((comparison, bound)) = self.comparison else {

@@ -133,7 +133,9 @@ pub fn words(name: &str) -> String {
     out.trim_end().to_owned()
 }
 
-fn percent_decode(text: &str) -> String {
+/// Returns a text without percent-encoding; unchanged if the bytes are not UTF-8.
+#[must_use]
+pub fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'%') {
         return text.to_owned();

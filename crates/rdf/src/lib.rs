@@ -22,8 +22,8 @@ pub use dump::{correct_language_tag, percent_encode, repair_iri};
 pub use encoding_repair::repair_encoding;
 pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
 pub use label::{
-    LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line, prefixed,
-    words,
+    LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line,
+    percent_decode, prefixed, words,
 };
 pub use language::{corrected_language_code, language_name, shortest_language_code};
 pub use output::{Omissions, RdfForm, RdfSyntax, RdfVersion, SerializedGraph, WriteError};

@@ -105,15 +105,6 @@ impl<'g> TableGraph<'g> {
             .is_some_and(|range| range.contains(&term.0))
     }
 
-    /// Returns true for the namespace of a table's rows and columns.
-    #[must_use]
-    pub fn has_namespace(&self, namespace: &str) -> bool {
-        let mut files = self.files.iter().map(|file| self.graph.term(*file).text());
-        namespace
-            .strip_suffix('#')
-            .is_some_and(|address| files.any(|file| file.split('#').next() == Some(address)))
-    }
-
     /// Returns true for a property that is a column, false for those that describe tables and rows, such as `rdf:type`.
     #[must_use]
     pub fn is_column(&self, property: TermId) -> bool {

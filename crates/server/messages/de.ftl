@@ -182,6 +182,15 @@ years-undated = { $count ->
    *[other] { $number } undatierte Datensätze sind enthalten.
 }
 years-histogram = Datensätze nach Jahr, { $first } bis { $last }
+place-unknown = { $count ->
+    [one] { $number } passender Datensatz ohne bekannten Ort ist nicht dabei.
+   *[other] { $number } passende Datensätze ohne bekannten Ort sind nicht dabei.
+}
+period-unknown = { $count ->
+    [one] { $number } passender Datensatz ohne bekannten Zeitraum ist nicht dabei.
+   *[other] { $number } passende Datensätze ohne bekannten Zeitraum sind nicht dabei.
+}
+filter-without = Ohne diesen Filter suchen
 facet-task = Aufgaben
 facet-modality = Modalitäten
 facet-theme = Themen
@@ -280,6 +289,26 @@ content-details = Eigenschaften, Sprachen und Verweise
 properties = Eigenschaften
 links-to = Links zu
 edited-here = In diesem Katalog bearbeitet, nicht von der Quelle: { $keys }
+key-title = Titel
+key-alternative = Weitere Titel
+key-description = Beschreibung
+key-keywords = Schlagwörter
+key-theme = Themen
+key-creator = Urheber
+key-publisher = Herausgeber
+key-contact = Kontakt
+key-license = Lizenz
+key-accessRights = Zugangsrechte
+key-issued = Veröffentlicht
+key-modified = Geändert
+key-landingPage = Startseite
+key-language = Sprachen
+key-spatial = Gebiet
+key-temporal = Zeitraum
+key-frequency = Häufigkeit der Aktualisierung
+key-version = Version
+key-conformsTo = Standards
+key-otherIdentifier = Weitere Kennungen
 skipped-statements = { $count ->
     [one] { $number } Aussage der Dateien war nicht lesbar und fehlt hier.
    *[other] { $number } Aussagen der Dateien waren nicht lesbar und fehlen hier.

@@ -182,6 +182,15 @@ years-undated = { $count ->
    *[other] { $number } undated datasets are included.
 }
 years-histogram = Datasets by year, { $first } to { $last }
+place-unknown = { $count ->
+    [one] { $number } matching dataset without a known place is left out.
+   *[other] { $number } matching datasets without a known place are left out.
+}
+period-unknown = { $count ->
+    [one] { $number } matching dataset without a known period is left out.
+   *[other] { $number } matching datasets without a known period are left out.
+}
+filter-without = Search without this filter
 facet-task = Tasks
 facet-modality = Modalities
 facet-theme = Topics
@@ -280,6 +289,26 @@ content-details = Properties, languages and links
 properties = Properties
 links-to = Links to
 edited-here = Edited in this catalogue, not by the source: { $keys }
+key-title = Title
+key-alternative = Other titles
+key-description = Description
+key-keywords = Keywords
+key-theme = Topics
+key-creator = Authors
+key-publisher = Publisher
+key-contact = Contact
+key-license = Licence
+key-accessRights = Access rights
+key-issued = Published
+key-modified = Changed
+key-landingPage = Home page
+key-language = Languages
+key-spatial = Area
+key-temporal = Period covered
+key-frequency = Update frequency
+key-version = Version
+key-conformsTo = Standards
+key-otherIdentifier = Other identifiers
 skipped-statements = { $count ->
     [one] { $number } statement of its files could not be parsed and is missing here.
    *[other] { $number } statements of its files could not be parsed and are missing here.

@@ -183,6 +183,15 @@ years-undated = { $count ->
    *[other] Se incluyen { $number } conjuntos sin fecha.
 }
 years-histogram = Conjuntos de datos por año, de { $first } a { $last }
+place-unknown = { $count ->
+    [one] Se omite { $number } conjunto de datos que coincide, sin lugar conocido.
+   *[other] Se omiten { $number } conjuntos de datos que coinciden, sin lugar conocido.
+}
+period-unknown = { $count ->
+    [one] Se omite { $number } conjunto de datos que coincide, sin período conocido.
+   *[other] Se omiten { $number } conjuntos de datos que coinciden, sin período conocido.
+}
+filter-without = Buscar sin este filtro
 facet-task = Tareas
 facet-modality = Modalidades
 facet-theme = Temas
@@ -281,6 +290,26 @@ content-details = Propiedades, idiomas y enlaces
 properties = Propiedades
 links-to = Enlaces a
 edited-here = Editado en este catálogo, no por la fuente: { $keys }
+key-title = Título
+key-alternative = Otros títulos
+key-description = Descripción
+key-keywords = Palabras clave
+key-theme = Temas
+key-creator = Autores
+key-publisher = Editor
+key-contact = Contacto
+key-license = Licencia
+key-accessRights = Derechos de acceso
+key-issued = Publicado
+key-modified = Modificado
+key-landingPage = Página principal
+key-language = Idiomas
+key-spatial = Zona
+key-temporal = Período cubierto
+key-frequency = Frecuencia de actualización
+key-version = Versión
+key-conformsTo = Normas
+key-otherIdentifier = Otros identificadores
 skipped-statements = { $count ->
     [one] { $number } enunciado de sus archivos no se pudo leer y falta aquí.
    *[other] { $number } enunciados de sus archivos no se pudieron leer y faltan aquí.

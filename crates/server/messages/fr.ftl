@@ -183,6 +183,15 @@ years-undated = { $count ->
    *[other] { $number } jeux de données sans date sont inclus.
 }
 years-histogram = Jeux de données par année, de { $first } à { $last }
+place-unknown = { $count ->
+    [one] { $number } jeu de données correspondant, sans lieu connu, est omis.
+   *[other] { $number } jeux de données correspondants, sans lieu connu, sont omis.
+}
+period-unknown = { $count ->
+    [one] { $number } jeu de données correspondant, sans période connue, est omis.
+   *[other] { $number } jeux de données correspondants, sans période connue, sont omis.
+}
+filter-without = Chercher sans ce filtre
 facet-task = Tâches
 facet-modality = Modalités
 facet-theme = Thèmes
@@ -281,6 +290,26 @@ content-details = Propriétés, langues et liens
 properties = Propriétés
 links-to = Liens vers
 edited-here = Modifié dans ce catalogue, et non par la source : { $keys }
+key-title = Titre
+key-alternative = Autres titres
+key-description = Description
+key-keywords = Mots-clés
+key-theme = Thèmes
+key-creator = Auteurs
+key-publisher = Éditeur
+key-contact = Contact
+key-license = Licence
+key-accessRights = Droits d’accès
+key-issued = Publié
+key-modified = Modifié
+key-landingPage = Page d’accueil
+key-language = Langues
+key-spatial = Zone
+key-temporal = Période couverte
+key-frequency = Fréquence de mise à jour
+key-version = Version
+key-conformsTo = Normes
+key-otherIdentifier = Autres identifiants
 skipped-statements = { $count ->
     [one] { $number } énoncé de ses fichiers n’a pas pu être lu et manque ici.
    *[other] { $number } énoncés de ses fichiers n’ont pas pu être lus et manquent ici.

@@ -183,6 +183,15 @@ years-undated = { $count ->
    *[other] Sono inclusi { $number } insiemi senza data.
 }
 years-histogram = Insiemi di dati per anno, dal { $first } al { $last }
+place-unknown = { $count ->
+    [one] È escluso { $number } dataset corrispondente senza luogo noto.
+   *[other] Sono esclusi { $number } dataset corrispondenti senza luogo noto.
+}
+period-unknown = { $count ->
+    [one] È escluso { $number } dataset corrispondente senza periodo noto.
+   *[other] Sono esclusi { $number } dataset corrispondenti senza periodo noto.
+}
+filter-without = Cerca senza questo filtro
 facet-task = Compiti
 facet-modality = Modalità
 facet-theme = Temi
@@ -281,6 +290,26 @@ content-details = Proprietà, lingue e collegamenti
 properties = Proprietà
 links-to = Collegamenti a
 edited-here = Modificato in questo catalogo, non dalla fonte: { $keys }
+key-title = Titolo
+key-alternative = Altri titoli
+key-description = Descrizione
+key-keywords = Parole chiave
+key-theme = Temi
+key-creator = Autori
+key-publisher = Editore
+key-contact = Contatto
+key-license = Licenza
+key-accessRights = Diritti di accesso
+key-issued = Pubblicato
+key-modified = Modificato
+key-landingPage = Pagina iniziale
+key-language = Lingue
+key-spatial = Area
+key-temporal = Periodo coperto
+key-frequency = Frequenza di aggiornamento
+key-version = Versione
+key-conformsTo = Norme
+key-otherIdentifier = Altri identificatori
 skipped-statements = { $count ->
     [one] { $number } enunciato dei suoi file non è leggibile e manca qui.
    *[other] { $number } enunciati dei suoi file non sono leggibili e mancano qui.

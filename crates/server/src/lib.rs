@@ -16,7 +16,7 @@
 //! | `sparql` | SPARQL protocol, service description, VoID, graph store | `SparqlState` |
 //! | `pages` | search page and static files; rendering for the other modules | |
 //! | `portal` | CKAN, DCAT-AP catalogue, feeds, sitemaps, Croissant, citations | `PortalState` |
-//! | `access_log`, `base_path`, `connections`, `entity_search`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `observed_body`, `response_formats`, `site`, `tables`, `error`, `cache`, `documentation`, `text`, `tls`, `work_limits`, `locale`, `branding`, `entities`, `example_queries` | shared code | |
+//! | `access_log`, `base_path`, `connections`, `entity_search`, `hosts`, `memory`, `permits`, `proxies`, `public_url`, `parameters`, `negotiation`, `observed_body`, `response_formats`, `site`, `tables`, `error`, `cache`, `documentation`, `text`, `tls`, `work_limits`, `locale`, `localized`, `branding`, `entities`, `example_queries` | shared code | |
 
 mod access_log;
 mod admin;
@@ -32,6 +32,7 @@ mod error;
 mod example_queries;
 mod hosts;
 mod locale;
+mod localized;
 mod mcp;
 mod memory;
 mod negotiation;
@@ -66,7 +67,8 @@ pub use branding::{
 };
 pub use connections::ConnectionLimits;
 pub use hosts::{HostName, InvalidHostName};
-pub use locale::TextError;
+pub use locale::{TextError, default_texts};
+pub use localized::{Localized, LocalizedError};
 pub use portal::Portal;
 pub use proxies::Proxies;
 pub use public_url::{InvalidPublicUrl, PublicUrl};

@@ -22,6 +22,9 @@ pub(crate) enum Locale {
     Italian,
 }
 
+/// Minimum similarity of a suggested id to an unknown one.
+const MIN_SIMILARITY: f64 = 0.8;
+
 /// Messages of one language.
 type Messages = FluentBundle<FluentResource>;
 
@@ -183,10 +186,13 @@ pub enum TextError {
     #[error("line {0} is not valid Fluent (https://projectfluent.org/); write `id = text`")]
     Syntax(usize),
     /// No page uses a text.
-    #[error(
-        "no page uses the text `{0}`; the ids of all texts are in crates/server/messages/en.ftl of the source code"
-    )]
-    Unknown(String),
+    #[error("no page uses the text `{id}`; {}`lodeseek config texts` prints all texts with their ids", suggestion(.nearest))]
+    Unknown {
+        /// Id of the text.
+        id: String,
+        /// The most similar id of a text, if one is similar.
+        nearest: Option<&'static str>,
+    },
     /// A text uses a variable that pages do not provide.
     #[error("the text `{id}` has no variable ${variable}")]
     Variable {
@@ -195,6 +201,39 @@ pub enum TextError {
         /// The variable.
         variable: String,
     },
+}
+
+/// Returns the question that suggests an id.
+fn suggestion(nearest: &Option<&str>) -> String {
+    nearest
+        .map(|nearest| format!("did you mean `{nearest}`? "))
+        .unwrap_or_default()
+}
+
+/// Returns the id that is most similar to an unknown one, if one is similar.
+fn nearest_id(id: &str) -> Option<&'static str> {
+    let mut nearest = None;
+    let mut max_similarity = MIN_SIMILARITY;
+    for known in ids(Locale::English.source()) {
+        let similarity = strsim::jaro_winkler(id, known);
+        if similarity > max_similarity {
+            max_similarity = similarity;
+            nearest = Some(known);
+        }
+    }
+    nearest
+}
+
+/// Returns the ids of the messages in a text in Fluent's syntax.
+fn ids(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))
+        .filter_map(|line| line.split([' ', '=']).next())
+}
+
+/// Returns the texts of the pages in a language with their ids, in Fluent's syntax. `None` if the pages do not have the language.
+pub fn default_texts(tag: &str) -> Option<&'static str> {
+    Locale::from_tag(tag).map(Locale::source)
 }
 
 /// Texts that replace those of the catalogues, by language.
@@ -225,12 +264,11 @@ impl TextOverrides {
         })?;
         let bundle = locale.bundle(resource);
         let english = &CATALOGUES[Locale::English as usize];
-        for line in text
-            .lines()
-            .filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))
-        {
-            let id = line.split([' ', '=']).next().unwrap_or_default();
-            let known = variables(english, id).ok_or_else(|| TextError::Unknown(id.to_owned()))?;
+        for id in ids(text) {
+            let known = variables(english, id).ok_or_else(|| TextError::Unknown {
+                id: id.to_owned(),
+                nearest: nearest_id(id),
+            })?;
             let used = variables(&bundle, id).unwrap_or_default();
             if let Some(variable) = used.difference(&known).next() {
                 return Err(TextError::Variable {
@@ -469,6 +507,26 @@ mod tests {
             ["1.5 MB", "1,5 MB"]
         );
         assert_eq!(Locale::English.bytes(999), "999 B");
+    }
+
+    #[test]
+    fn an_unknown_id_is_reported_with_the_nearest_one() {
+        let mut overrides = TextOverrides::default();
+        let unknown = overrides
+            .add(Locale::German, "start-titel = Daten\n")
+            .expect_err("an unknown id");
+        assert_eq!(
+            unknown.to_string(),
+            "no page uses the text `start-titel`; did you mean `start-title`? `lodeseek config texts` prints all texts with their ids"
+        );
+        let other = overrides.add(Locale::German, "zzz = Daten\n");
+        assert!(matches!(
+            other,
+            Err(TextError::Unknown { nearest: None, .. })
+        ));
+        let texts = default_texts("de").expect("the German texts");
+        assert!(ids(texts).any(|id| id == "start-title"));
+        assert_eq!(default_texts("ja"), None);
     }
 
     #[test]

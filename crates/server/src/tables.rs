@@ -1,20 +1,23 @@
 //! Tables of the entities of a class: a row for each entity, a column for each property and language.
 //!
-//! Columns are ordered by the number of entities that have them. The description of a table in CSV on the Web
+//! Columns are ordered by the number of entities that have them. A class whose entities are the rows of a file has the columns of the
+//! file instead, and its rows are in the order of the file. The description of a table in CSV on the Web
 //! (<https://www.w3.org/TR/tabular-metadata/>) leads from its CSV back to triples: but for blank nodes, and columns of mixed or rare
 //! datatypes, to the same ones. Of several resources in a cell it makes literals. An entity with more triples than the limit is cut.
 
 use crate::entities::{Entity, outgoing};
-use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{local_name, namespace};
+use lodeseek_rdf::vocab::{csvw, prov, rdf, rdfs, schema};
+use lodeseek_rdf::{local_name, namespace, percent_decode};
 use lodeseek_store::{Position, Resources, StoreError};
-use oxrdf::{NamedNode, NamedOrBlankNode, Term};
+use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Term};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write;
 
+/// Last parts of the IRIs of classes of rows, and of records.
+const ROW_CLASSES: [&str; 2] = ["Row", "Item"];
 /// Maximum number of triples of an entity that are read: entities with more are hubs.
 const MAX_ENTITY_TRIPLES: usize = 2000;
 /// Maximum number of triples of an entity on a page.
@@ -56,12 +59,134 @@ pub(crate) struct Column {
     pub(crate) language: String,
     /// Name, unique in the table.
     pub(crate) name: String,
+    /// Header in the file, if the column is one of a file.
+    pub(crate) header: Option<String>,
     /// Number of entities that have a value.
     pub(crate) entities: u64,
     /// Datatype, if all values have the same.
     datatype: Option<String>,
     /// If true, an entity has several values.
     has_lists: bool,
+}
+
+impl Column {
+    /// Returns the header of the column in CSV: that of the file with the language of the texts, else the name.
+    fn title(&self) -> String {
+        match &self.header {
+            Some(header) if self.language.is_empty() => header.clone(),
+            Some(header) => format!("{header} ({})", self.language),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// The entities of a class.
+pub(crate) struct ClassTable<'r> {
+    resources: Resources<'r>,
+    class: NamedNode,
+    /// If true, the entities are rows of a file.
+    pub(crate) has_file: bool,
+}
+
+/// A column of a file.
+#[derive(Clone, Debug)]
+struct FileColumn {
+    /// Position in the file, beginning with 1.
+    position: u64,
+    header: String,
+}
+
+impl<'r> ClassTable<'r> {
+    /// Opens the table of a class. Its entities are rows of a file if the class is derived from a table.
+    pub(crate) fn open(resources: Resources<'r>, class: NamedNode) -> Result<Self, StoreError> {
+        let table = NamedNode::new_unchecked(csvw::TABLE);
+        let mut has_file = false;
+        for source in values(&resources, &class.clone().into(), prov::WAS_DERIVED_FROM)? {
+            if let Term::NamedNode(source) = source {
+                has_file |= resources.is_instance(&source.into(), &table)?;
+            }
+        }
+        Ok(Self {
+            resources,
+            class,
+            has_file,
+        })
+    }
+
+    /// Iterates over the entities: rows in the order of the file, others in the order of the store.
+    pub(crate) fn entities(
+        &self,
+    ) -> Result<Box<dyn Iterator<Item = Result<NamedOrBlankNode, StoreError>> + '_>, StoreError>
+    {
+        if !self.has_file {
+            return Ok(Box::new(self.resources.instances(&self.class)));
+        }
+        let numbered = self
+            .resources
+            .by_number(NamedNodeRef::new_unchecked(csvw::ROWNUM))?;
+        Ok(Box::new(numbered.filter_map(|row| match row {
+            // Other tables of the dataset have rows with the same numbers.
+            Ok(row) => match self.resources.is_instance(&row, &self.class) {
+                Ok(is_row) => is_row.then_some(Ok(row)),
+                Err(error) => Some(Err(error)),
+            },
+            Err(error) => Some(Err(error)),
+        })))
+    }
+
+    /// Returns a property as a column of the file. `None` for those that describe rows, such as their number.
+    fn file_column(&self, property: &str) -> Result<Option<FileColumn>, StoreError> {
+        let property = NamedNode::new_unchecked(property).into();
+        let mut position = None;
+        for value in values(&self.resources, &property, schema::POSITION)? {
+            // Tables may share a property.
+            if let Ok(number) = text(&value).parse::<u64>() {
+                position = Some(position.map_or(number, |other: u64| other.min(number)));
+            }
+        }
+        let Some(position) = position else {
+            return Ok(None);
+        };
+        let titles = values(&self.resources, &property, csvw::TITLE)?;
+        let labels = values(&self.resources, &property, rdfs::LABEL)?;
+        let header = titles.iter().chain(&labels).map(text).next();
+        Ok(Some(FileColumn {
+            position,
+            header: header.unwrap_or_else(|| local_name(&property.to_string()).to_owned()),
+        }))
+    }
+}
+
+/// Returns the values of a property of a resource.
+fn values(
+    resources: &Resources<'_>,
+    resource: &NamedOrBlankNode,
+    property: &str,
+) -> Result<Vec<Term>, StoreError> {
+    let found = resources.triples(resource, Position::Subject, 0, MAX_ENTITY_TRIPLES)?;
+    let triples = found.triples.into_iter();
+    Ok(triples
+        .filter(|triple| triple.predicate.as_str() == property)
+        .map(|triple| triple.object)
+        .collect())
+}
+
+/// Returns the name of the file of which the entities of a class are rows, with the name of the sheet or list. `None` if the IRI is
+/// none of such a class.
+///
+/// The class of the rows of `sales.csv` is `…/sales.csv#Row`, that of a sheet `…/sales.xlsx#2024/Row`.
+pub(crate) fn file_name(class: &str) -> Option<String> {
+    let (address, fragment) = class.split_once('#')?;
+    let (part, name) = fragment.rsplit_once('/').unwrap_or(("", fragment));
+    if !ROW_CLASSES.contains(&name) {
+        return None;
+    }
+    let path = address.split('?').next().unwrap_or(address);
+    let file = percent_decode(local_name(path));
+    if part.is_empty() {
+        return Some(file);
+    }
+    Some(format!("{file}: {}", percent_decode(part)))
 }
 
 /// Counts of a column.
@@ -72,14 +197,11 @@ struct ColumnCounts {
     has_lists: bool,
 }
 
-/// Returns the columns of the first `limit` entities of a class, those of most entities first.
-pub(crate) fn columns(
-    resources: &Resources<'_>,
-    class: &NamedNode,
-    limit: usize,
-) -> Result<Vec<Column>, StoreError> {
+/// Returns the columns of the first `limit` entities: those of a file in its order, others by the number of entities with a value.
+pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column>, StoreError> {
+    let (resources, class) = (&table.resources, &table.class);
     let mut counted: FxHashMap<(String, String), ColumnCounts> = FxHashMap::default();
-    for entity in resources.instances(class).take(limit) {
+    for entity in table.entities()?.take(limit) {
         let mut values: FxHashMap<(String, String), u64> = FxHashMap::default();
         for (property, object) in properties(resources, &entity?, class)? {
             let key = (property, language(&object).to_owned());
@@ -93,18 +215,34 @@ pub(crate) fn columns(
             counted.entry(key).or_default().entities += 1;
         }
     }
+    let mut file_columns: FxHashMap<String, FileColumn> = FxHashMap::default();
+    if table.has_file {
+        let properties: BTreeSet<String> = counted.keys().map(|(name, _)| name.clone()).collect();
+        for property in properties {
+            if let Some(column) = table.file_column(&property)? {
+                file_columns.insert(property, column);
+            }
+        }
+        counted.retain(|(property, _), _| file_columns.contains_key(property));
+    }
     let mut counted: Vec<_> = counted.into_iter().collect();
-    counted.sort_by(|one, other| {
-        (Reverse(one.1.entities), &one.0).cmp(&(Reverse(other.1.entities), &other.0))
+    counted.sort_by_cached_key(|(key, counts)| {
+        let position = file_columns.get(&key.0).map(|column| column.position);
+        (position, Reverse(counts.entities), key.clone())
     });
     let mut names = BTreeSet::from([ENTITY_COLUMN.to_owned()]);
     let mut columns = Vec::new();
     for ((property, language), counts) in counted {
-        let name = unique_name(&property, &language, &mut names);
+        let header = file_columns
+            .get(&property)
+            .map(|column| column.header.clone());
+        let base = header.as_deref().unwrap_or_else(|| local_name(&property));
+        let name = unique_name(base, &language, &mut names);
         let mut datatypes = counts.datatypes.into_iter();
         columns.push(Column {
             datatype: datatypes.next().filter(|_| datatypes.next().is_none()),
             name,
+            header,
             property,
             language,
             entities: counts.entities,
@@ -158,8 +296,8 @@ fn datatype(term: &Term) -> String {
 }
 
 /// Returns a name of letters, digits and underscores for a column that no other column has.
-fn unique_name(property: &str, language: &str, names: &mut BTreeSet<String>) -> String {
-    let mut base: String = local_name(property)
+fn unique_name(name: &str, language: &str, names: &mut BTreeSet<String>) -> String {
+    let mut base: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
         .collect();
@@ -187,11 +325,10 @@ pub(crate) struct Rows {
     pub(crate) is_incomplete: bool,
 }
 
-/// Returns the entities of a class after the first `skip` ones, at most `limit`. With a filter, only those whose label or a value
+/// Returns the entities of a table after the first `skip` ones, at most `limit`. With a filter, only those whose label or a value
 /// contains the text, without regard to case.
 pub(crate) fn rows(
-    resources: &Resources<'_>,
-    class: &NamedNode,
+    table: &ClassTable<'_>,
     filter: &str,
     skip: usize,
     limit: usize,
@@ -204,7 +341,7 @@ pub(crate) fn rows(
     };
     let filter = filter.to_lowercase();
     let mut passed = 0;
-    for (read, node) in resources.instances(class).enumerate() {
+    for (read, node) in table.entities()?.enumerate() {
         let node = node?;
         if !filter.is_empty() && read == MAX_FILTERED_ENTITIES {
             rows.is_incomplete = true;
@@ -218,7 +355,7 @@ pub(crate) fn rows(
             rows.more = true;
             break;
         }
-        let entity = outgoing(resources, &node, MAX_ROW_TRIPLES, languages)?;
+        let entity = outgoing(&table.resources, &node, MAX_ROW_TRIPLES, languages)?;
         if !filter.is_empty() {
             if !contains(&entity, &filter) {
                 continue;
@@ -257,28 +394,32 @@ pub(crate) enum TableError {
     Csv(#[from] csv::Error),
 }
 
-/// Writes all entities of a class as CSV (RFC 4180): a header, then a line for each entity.
+/// Writes all entities of a table as CSV (RFC 4180): a header, then a line for each entity. The column with the IRIs of the entities is
+/// the last one if they are rows of a file, else the first one.
 pub(crate) fn write_csv(
-    resources: &Resources<'_>,
-    class: &NamedNode,
+    table: &ClassTable<'_>,
     columns: &[Column],
     out: &mut impl Write,
 ) -> Result<(), TableError> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(out);
-    let names = columns.iter().map(|column| column.name.as_str());
-    writer.write_record([ENTITY_COLUMN].into_iter().chain(names))?;
+    let titles = columns.iter().map(Column::title);
+    writer.write_record(with_entity(
+        table.has_file,
+        ENTITY_COLUMN.to_owned(),
+        titles,
+    ))?;
     let mut places = FxHashMap::default();
     for (place, column) in columns.iter().enumerate() {
         places.insert((column.property.as_str(), column.language.as_str()), place);
     }
-    for entity in resources.instances(class) {
+    for entity in table.entities()? {
         let entity = entity?;
         let mut cells = vec![String::new(); columns.len()];
-        for (property, object) in properties(resources, &entity, class)? {
+        for (property, object) in properties(&table.resources, &entity, &table.class)? {
             let Some(place) = places.get(&(property.as_str(), language(&object))) else {
-                continue; // the dataset changed since the columns were counted
+                continue; // no column of the file, or the dataset changed since the columns were counted
             };
             let cell = &mut cells[*place];
             if !cell.is_empty() {
@@ -290,10 +431,18 @@ pub(crate) fn write_csv(
             NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
             NamedOrBlankNode::BlankNode(node) => node.to_string(),
         };
-        writer.write_record([name].iter().chain(&cells))?;
+        writer.write_record(with_entity(table.has_file, name, cells.into_iter()))?;
     }
     writer.flush().map_err(csv::Error::from)?;
     Ok(())
+}
+
+/// Returns the cells of a line with that of the entity: last if it is a row of a file, else first.
+fn with_entity(is_last: bool, entity: String, cells: impl Iterator<Item = String>) -> Vec<String> {
+    let mut line: Vec<String> = cells.collect();
+    let place = if is_last { line.len() } else { 0 };
+    line.insert(place, entity);
+    line
 }
 
 /// Returns a value as the text of a cell.
@@ -306,18 +455,19 @@ fn text(term: &Term) -> String {
 }
 
 /// Returns the description of a table in CSV on the Web. `url` is the address of the CSV.
-pub(crate) fn csvw(url: &str, title: &str, class: &NamedNode, columns: &[Column]) -> Value {
-    let mut described = vec![json!({
+pub(crate) fn csvw(url: &str, title: &str, table: &ClassTable<'_>, columns: &[Column]) -> Value {
+    let entity = json!({
         "name": ENTITY_COLUMN,
         "titles": ENTITY_COLUMN,
         "datatype": "anyURI",
         "required": true,
         "suppressOutput": true,
-    })];
+    });
+    let mut described = Vec::new();
     for column in columns {
         let mut one = json!({
             "name": column.name,
-            "titles": column.name,
+            "titles": column.title(),
             "propertyUrl": column.property,
         });
         match column.datatype.as_deref() {
@@ -334,10 +484,12 @@ pub(crate) fn csvw(url: &str, title: &str, class: &NamedNode, columns: &[Column]
         }
         described.push(one);
     }
+    let place = if table.has_file { described.len() } else { 0 };
+    described.insert(place, entity);
     described.push(json!({
         "virtual": true,
         "propertyUrl": rdf::TYPE,
-        "valueUrl": class.as_str(),
+        "valueUrl": table.class.as_str(),
     }));
     json!({
         "@context": "http://www.w3.org/ns/csvw",
@@ -348,8 +500,11 @@ pub(crate) fn csvw(url: &str, title: &str, class: &NamedNode, columns: &[Column]
     })
 }
 
-/// Returns the label of a column: the name of its property, and its prefix if another column has the same name.
+/// Returns the label of a column: the header in the file, else the name of its property, and its prefix if another column has the same name.
 pub(crate) fn column_label(column: &Column, others: &[Column]) -> String {
+    if let Some(header) = &column.header {
+        return header.clone();
+    }
     let name = local_name(&column.property);
     let is_shared = others
         .iter()
@@ -382,12 +537,35 @@ mod tests {
     #[test]
     fn columns_have_unique_names() {
         let mut names = BTreeSet::from([ENTITY_COLUMN.to_owned()]);
-        let mut name = |property: &str, language: &str| unique_name(property, language, &mut names);
-        assert_eq!(name("http://e.org/name", ""), "name");
-        assert_eq!(name("http://other.org/name", ""), "name_2");
-        assert_eq!(name("http://e.org/name", "de-AT"), "name_de_AT");
-        assert_eq!(name("http://e.org/2020", ""), "p2020");
-        assert_eq!(name("http://e.org/iri", ""), "iri_2");
+        let mut name = |base: &str, language: &str| unique_name(base, language, &mut names);
+        assert_eq!(name("name", ""), "name");
+        assert_eq!(name("name", ""), "name_2");
+        assert_eq!(name("name", "de-AT"), "name_de_AT");
+        assert_eq!(name("2020", ""), "p2020");
+        assert_eq!(name("iri", ""), "iri_2");
+    }
+
+    #[test]
+    fn classes_of_rows_have_the_name_of_the_file() {
+        for (class, name) in [
+            ("http://e.org/data/sales.csv#Row", Some("sales.csv")),
+            (
+                "http://e.org/S%C3%A3o%20Paulo.csv?v=1#Row",
+                Some("São Paulo.csv"),
+            ),
+            (
+                "http://e.org/sales.xlsx#Q1%202024/Row",
+                Some("sales.xlsx: Q1 2024"),
+            ),
+            (
+                "http://e.org/map.geojson#features/Item",
+                Some("map.geojson: features"),
+            ),
+            ("http://e.org/ns#Person", None),
+            ("http://e.org/Row", None),
+        ] {
+            assert_eq!(file_name(class).as_deref(), name, "{class}");
+        }
     }
 
     #[test]

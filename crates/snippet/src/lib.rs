@@ -22,7 +22,7 @@ pub use pcsg::{
     RepresentativeOptions,
 };
 pub use provenance::Provenance;
-pub use rows::{RowBudget, RowKeywords, TableColumn, TableRow, TableRows};
+pub use rows::{RowBudget, RowCriteria, RowKeywords, TableColumn, TableRow, TableRows};
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{Labels, LiteralKind, NO_LABEL, TermId, TermRef, Triple, TripleGraph};

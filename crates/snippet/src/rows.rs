@@ -1,15 +1,19 @@
 //! Snippets of tables: a few rows with a few columns.
 //!
-//! Without a query these are the first rows of the largest table. For a query, only rows with a keyword are chosen, greedily: the next
-//! row is the one whose cells contain most of the keywords that no chosen row contains, by weight; then the one with most keywords;
-//! then the first one. If no row has a keyword, the first rows are a preview. The table is the one whose rows and headers contain most. Of many columns, those with keywords stay, then the first ones
-//! that are not empty in the chosen rows.
+//! Without a query these are the first rows of the largest table. For a query, only rows with a keyword or a selected cell are chosen,
+//! greedily: the next row is the one whose cells contain most of the keywords that no chosen row contains, by weight; then the one with
+//! most keywords; then the first one. Selected cells, such as those that satisfy a condition, precede keywords: a row with more of them
+//! is chosen first. If no row has one, the first rows are a preview. The table is the one whose rows and headers contain most. Of many
+//! columns, those with keywords or selected cells stay, then the first ones. Columns that are empty in the chosen rows are omitted.
 
 use super::keyword::{KeywordSet, Matches};
 use super::truncate_text;
-use lodeseek_rdf::{GraphTable, Labels, NO_LABEL, TableGraph, TermId, TripleGraph};
-use rustc_hash::FxHashMap;
+use lodeseek_rdf::{GraphTable, Labels, NO_LABEL, TableGraph, TermId, Triple, TripleGraph};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+
+/// Rank of a column that is empty in the chosen rows: the last.
+const EMPTY_COLUMN: u8 = 2;
 
 /// Maximum number of rows and columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,12 +91,41 @@ impl RowKeywords<'_> {
     }
 }
 
+/// Criteria for the choice of rows. Without any, the first rows are chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowCriteria<'m> {
+    /// Keywords of a query.
+    pub keywords: Option<RowKeywords<'m>>,
+    /// Selected cells.
+    pub cells: Option<&'m FxHashSet<Triple>>,
+}
+
+impl RowCriteria<'_> {
+    fn is_empty(&self) -> bool {
+        self.keywords.is_none() && self.cells.is_none_or(FxHashSet::is_empty)
+    }
+
+    fn keywords_of(&self, term: TermId) -> KeywordSet {
+        self.keywords
+            .map_or(KeywordSet::NONE, |keywords| keywords.matches.term(term))
+    }
+
+    fn weight(&self, keywords: KeywordSet) -> f64 {
+        self.keywords
+            .map_or(0.0, |criterion| criterion.weight(keywords))
+    }
+
+    fn selects(&self, cell: Triple) -> bool {
+        self.cells.is_some_and(|cells| cells.contains(&cell))
+    }
+}
+
 impl TableRows {
     /// Chooses rows of the tables of a graph. Returns `None` if the graph has no table with rows and columns.
     #[must_use]
     pub fn choose(
         graph: &TripleGraph,
-        keywords: Option<RowKeywords<'_>>,
+        criteria: RowCriteria<'_>,
         budget: RowBudget,
         languages: &[&str],
     ) -> Option<Self> {
@@ -100,30 +133,30 @@ impl TableRows {
         let chooser = Chooser {
             graph,
             tables: &tables,
-            keywords,
+            criteria,
             budget,
         };
         let mut all = tables.tables();
         all.retain(|table| !table.columns.is_empty());
         // Of equal ones the first is kept.
-        let mut best: Option<(f64, Choice)> = None;
+        let mut best: Option<Choice> = None;
         for table in all {
             let choice = chooser.choose(table);
-            let is_better = best.as_ref().is_none_or(|(weight, other)| {
-                (choice.weight, choice.table.rows.len()) > (*weight, other.table.rows.len())
-            });
+            let is_better = best
+                .as_ref()
+                .is_none_or(|other| choice.quality() > other.quality());
             if is_better {
-                best = Some((choice.weight, choice));
+                best = Some(choice);
             }
         }
-        best.map(|(_, choice)| chooser.describe(&choice, languages))
+        best.map(|choice| chooser.describe(&choice, languages))
     }
 }
 
 struct Chooser<'c, 'g> {
     graph: &'g TripleGraph,
     tables: &'c TableGraph<'g>,
-    keywords: Option<RowKeywords<'c>>,
+    criteria: RowCriteria<'c>,
     budget: RowBudget,
 }
 
@@ -132,56 +165,85 @@ struct Choice {
     table: GraphTable,
     /// Chosen rows, in the order of the file.
     rows: Vec<(u64, TermId)>,
+    /// Number of selected cells in the chosen rows.
+    cells: usize,
     /// Weight of the keywords of the chosen rows and of the headers.
     weight: f64,
     /// Number of rows with a keyword; `None` without keywords.
     matching: Option<usize>,
 }
 
+impl Choice {
+    /// Returns the values by which tables are compared, the most important first.
+    fn quality(&self) -> (usize, f64, usize) {
+        (self.cells, self.weight, self.table.rows.len())
+    }
+}
+
+/// A row that may be chosen.
+struct Candidate {
+    /// Number of selected cells.
+    cells: usize,
+    keywords: KeywordSet,
+    number: u64,
+    row: TermId,
+}
+
 impl Chooser<'_, '_> {
     fn choose(&self, table: GraphTable) -> Choice {
         let first_rows = table.rows.iter().take(self.budget.rows).copied();
-        let Some(keywords) = self.keywords else {
+        if self.criteria.is_empty() {
             return Choice {
                 rows: first_rows.collect(),
                 table,
+                cells: 0,
                 weight: 0.0,
                 matching: None,
             };
-        };
+        }
         let mut candidates = Vec::new();
         for &(number, row) in &table.rows {
-            let mut found = KeywordSet::NONE;
+            let mut candidate = Candidate {
+                cells: 0,
+                keywords: KeywordSet::NONE,
+                number,
+                row,
+            };
             for cell in self.tables.cells(row) {
-                found = found.union(keywords.matches.term(cell.object));
+                let keywords = self.criteria.keywords_of(cell.object);
+                candidate.keywords = candidate.keywords.union(keywords);
+                candidate.cells += usize::from(self.criteria.selects(cell));
             }
-            if !found.is_empty() {
-                candidates.push((found, number, row));
+            if candidate.cells > 0 || !candidate.keywords.is_empty() {
+                candidates.push(candidate);
             }
         }
         let matching = candidates.len();
         let mut covered = KeywordSet::NONE;
         let mut rows = Vec::new();
+        let mut cells = 0;
         while rows.len() < self.budget.rows {
-            let Some(place) = best_row(&candidates, covered, &keywords) else {
+            let Some(place) = best_row(&candidates, covered, &self.criteria) else {
                 break;
             };
-            let (found, number, row) = candidates.remove(place);
-            covered = covered.union(found);
-            rows.push((number, row));
+            let candidate = candidates.remove(place);
+            covered = covered.union(candidate.keywords);
+            cells += candidate.cells;
+            rows.push((candidate.number, candidate.row));
         }
         if matching == 0 {
             rows.extend(first_rows);
         }
         rows.sort_unstable();
         for column in &table.columns {
-            covered = covered.union(keywords.matches.term(*column));
+            covered = covered.union(self.criteria.keywords_of(*column));
         }
         Choice {
-            weight: keywords.weight(covered),
+            weight: self.criteria.weight(covered),
             table,
             rows,
             matching: Some(matching),
+            cells,
         }
     }
 
@@ -231,7 +293,7 @@ impl Chooser<'_, '_> {
         }
     }
 
-    /// Returns the columns to show, in the order of the file.
+    /// Returns the columns to show, in the order of the file. Columns without a value in the chosen rows are omitted, unless all are.
     fn columns(
         &self,
         choice: &Choice,
@@ -239,24 +301,29 @@ impl Chooser<'_, '_> {
     ) -> Vec<TermId> {
         let mut order: Vec<(u8, usize)> = Vec::with_capacity(choice.table.columns.len());
         for (place, column) in choice.table.columns.iter().enumerate() {
-            let values = choice.rows.iter();
-            let mut values = values
-                .filter_map(|(_, row)| cells.get(&(*row, *column)))
-                .flatten();
-            let has_keyword = self.keywords.is_some_and(|keywords| {
-                !keywords.matches.term(*column).is_empty()
-                    || values
-                        .clone()
-                        .any(|value| !keywords.matches.term(*value).is_empty())
-            });
-            let rank = match (has_keyword, values.next()) {
-                (true, _) => 0,
-                (false, Some(_)) => 1,
-                (false, None) => 2,
-            };
+            let mut rank = EMPTY_COLUMN;
+            let mut is_match = !self.criteria.keywords_of(*column).is_empty();
+            for (_, row) in &choice.rows {
+                for value in cells.get(&(*row, *column)).into_iter().flatten() {
+                    rank = rank.min(EMPTY_COLUMN - 1);
+                    let cell = Triple {
+                        subject: *row,
+                        predicate: *column,
+                        object: *value,
+                    };
+                    is_match |= self.criteria.selects(cell)
+                        || !self.criteria.keywords_of(*value).is_empty();
+                }
+            }
+            if is_match && rank < EMPTY_COLUMN {
+                rank = 0;
+            }
             order.push((rank, place));
         }
         order.sort_unstable();
+        if order.first().is_some_and(|(rank, _)| *rank < EMPTY_COLUMN) {
+            order.retain(|(rank, _)| *rank < EMPTY_COLUMN);
+        }
         order.truncate(self.budget.columns);
         let mut places: Vec<usize> = order.into_iter().map(|(_, place)| place).collect();
         places.sort_unstable();
@@ -267,17 +334,19 @@ impl Chooser<'_, '_> {
     }
 }
 
-/// Returns the place of the row with the largest weight of new keywords, then of all its keywords; of equal ones the first.
+/// Returns the place of the row with most selected cells, then with the largest weight of new keywords, then of all its keywords; of
+/// equal ones the first.
 fn best_row(
-    candidates: &[(KeywordSet, u64, TermId)],
+    candidates: &[Candidate],
     covered: KeywordSet,
-    keywords: &RowKeywords<'_>,
+    criteria: &RowCriteria<'_>,
 ) -> Option<usize> {
-    let mut best: Option<((f64, f64), usize)> = None;
-    for (place, (found, ..)) in candidates.iter().enumerate() {
+    let mut best: Option<((usize, f64, f64), usize)> = None;
+    for (place, candidate) in candidates.iter().enumerate() {
         let weight = (
-            keywords.weight(found.difference(covered)),
-            keywords.weight(*found),
+            candidate.cells,
+            criteria.weight(candidate.keywords.difference(covered)),
+            criteria.weight(candidate.keywords),
         );
         if best.is_none_or(|(other, _)| weight > other) {
             best = Some((weight, place));
@@ -339,7 +408,8 @@ mod tests {
             rows: 2,
             columns: 2,
         };
-        let rows = TableRows::choose(&graph, None, budget, &["en"]).expect("rows");
+        let rows =
+            TableRows::choose(&graph, RowCriteria::default(), budget, &["en"]).expect("rows");
         assert_eq!(
             (rows.title.as_str(), rows.all_rows, rows.all_columns),
             ("wells", 3, 3)
@@ -370,7 +440,11 @@ mod tests {
         };
         let choose = |rows, columns| {
             let budget = RowBudget { rows, columns };
-            TableRows::choose(&graph, Some(keywords), budget, &["en"]).expect("rows")
+            let criteria = RowCriteria {
+                keywords: Some(keywords),
+                cells: None,
+            };
+            TableRows::choose(&graph, criteria, budget, &["en"]).expect("rows")
         };
         assert_eq!(numbers(&choose(1, 3)), [3], "two keywords");
         assert_eq!(
@@ -396,16 +470,54 @@ mod tests {
             (&["b"], &[1, 2, 3], Some(0)),
         ] {
             let matches = matches(&graph, words);
-            let keywords = RowKeywords {
-                matches: &matches,
-                weights: &[1.0, 1.0],
+            let criteria = RowCriteria {
+                keywords: Some(RowKeywords {
+                    matches: &matches,
+                    weights: &[1.0, 1.0],
+                }),
+                cells: None,
             };
-            let rows = TableRows::choose(&graph, Some(keywords), RowBudget::default(), &["en"]);
+            let rows = TableRows::choose(&graph, criteria, RowBudget::default(), &["en"]);
             let rows = rows.expect("rows");
             assert_eq!(numbers(&rows), expected, "{words:?}");
             assert_eq!((rows.matching_rows, rows.all_rows), (matching, 3));
         }
-        let all = TableRows::choose(&graph, None, RowBudget::default(), &["en"]).expect("rows");
+        let criteria = RowCriteria::default();
+        let all = TableRows::choose(&graph, criteria, RowBudget::default(), &["en"]).expect("rows");
         assert_eq!(all.matching_rows, None);
+    }
+
+    #[test]
+    fn rows_with_selected_cells_and_columns_with_values() {
+        let graph = table(&[
+            ["elm", "1", ""],
+            ["ash", "2", ""],
+            ["oak", "30", ""],
+            ["", "40", ""],
+        ]);
+        let column = graph.iri("http://e.org/w.csv#b").expect("a column");
+        let mut cells = FxHashSet::default();
+        for triple in graph.triples() {
+            if triple.predicate == column && graph.term(triple.object).text().len() == 2 {
+                cells.insert(*triple);
+            }
+        }
+        let budget = RowBudget {
+            rows: 2,
+            columns: 3,
+        };
+        let criteria = RowCriteria {
+            keywords: None,
+            cells: Some(&cells),
+        };
+        let rows = TableRows::choose(&graph, criteria, budget, &["en"]).expect("rows");
+        assert_eq!(numbers(&rows), [3, 4]);
+        let labels: Vec<&str> = rows
+            .columns
+            .iter()
+            .map(|column| column.label.as_str())
+            .collect();
+        assert_eq!(labels, ["b", "a"], "column c is empty");
+        assert_eq!(rows.all_columns, 2, "no row has a value in column c");
     }
 }

@@ -204,7 +204,7 @@ impl Store {
         Quad::new(self.iris.catalog(), property, number, self.commit_graph())
     }
 
-    fn is_on_disk(&self) -> bool {
+    pub(crate) fn is_on_disk(&self) -> bool {
         self.lock.is_some()
     }
 }

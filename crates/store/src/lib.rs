@@ -857,6 +857,27 @@ struct HomeSettings {
     keep_files: bool,
 }
 
+/// Checks that the settings of a home with a store have a base, and a valid one.
+///
+/// # Errors
+/// If the base is missing although there is a store, or is not valid.
+pub fn check_base(home: &Path, base: Option<&str>) -> Result<(), StoreError> {
+    let reason = match base {
+        Some(base) => match Iris::new(base) {
+            Ok(_) => return Ok(()),
+            Err(error) => error.to_string(),
+        },
+        None if !home.join(STORE).is_dir() => return Ok(()),
+        // Without the base, all IRIs in an existing store would lose their meaning.
+        None => "the key `base` is missing; restore it: the store contains IRIs that begin with it"
+            .to_owned(),
+    };
+    Err(StoreError::Settings {
+        path: home.join(SETTINGS),
+        reason,
+    })
+}
+
 /// Reads the settings of a home that concern the store. A new home gets `base` or the default, which is written to the
 /// configuration file.
 fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<HomeSettings, StoreError> {
@@ -893,13 +914,7 @@ fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<HomeSetti
             },
         };
     }
-    // Without the base, all IRIs in an existing store would lose their meaning.
-    if has_store {
-        let reason =
-            "the key `base` is missing; restore it: the store contains IRIs that begin with it"
-                .to_owned();
-        return Err(StoreError::Settings { path, reason });
-    }
+    check_base(home, settings.base.as_deref())?;
     let iris = Iris::new(base.unwrap_or(Iris::DEFAULT_BASE))?;
     let line = format!("base = {}\n", toml::Value::from(iris.base()));
     // Keys of the root table precede all tables, so the line is the first.

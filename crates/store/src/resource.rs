@@ -123,6 +123,54 @@ impl Resources<'_> {
         quads.map(|quad| Ok(blank::from_store(quad?).subject))
     }
 
+    /// Returns true if a resource is an entity of a class.
+    pub fn is_instance(
+        &self,
+        resource: &NamedOrBlankNode,
+        class: &NamedNode,
+    ) -> Result<bool, StoreError> {
+        let resource = self.to_stored(resource);
+        let mut quads = self.store.oxigraph.quads_for_pattern(
+            Some(resource.as_ref()),
+            Some(NamedNodeRef::new_unchecked(rdf::TYPE)),
+            Some(class.as_ref().into()),
+            Some(self.graph.as_ref().into()),
+        );
+        Ok(quads.next().transpose()?.is_some())
+    }
+
+    /// Iterates over the resources with a property, by its value: positive whole numbers in ascending order.
+    pub fn by_number(
+        &self,
+        property: NamedNodeRef<'_>,
+    ) -> Result<Box<dyn Iterator<Item = Result<NamedOrBlankNode, StoreError>> + '_>, StoreError>
+    {
+        let quads = self.store.oxigraph.quads_for_pattern(
+            None,
+            Some(property),
+            None,
+            Some(self.graph.as_ref().into()),
+        );
+        if self.store.is_on_disk() {
+            // The keys of the index for a graph and a property contain whole numbers in big-endian bytes.
+            let ordered = quads.map(|quad| Ok(blank::from_store(quad?).subject));
+            return Ok(Box::new(ordered));
+        }
+        let mut numbered = Vec::new();
+        for quad in quads {
+            let triple = blank::from_store(quad?);
+            if let Term::Literal(number) = &triple.object
+                && let Ok(number) = number.value().parse::<u64>()
+            {
+                numbered.push((number, triple.subject));
+            }
+        }
+        numbered.sort_by_key(|(number, _)| *number);
+        Ok(Box::new(
+            numbered.into_iter().map(|(_, subject)| Ok(subject)),
+        ))
+    }
+
     /// Returns true if the dataset contains a triple about a resource.
     pub fn describes(&self, resource: &NamedOrBlankNode) -> Result<bool, StoreError> {
         Ok(self

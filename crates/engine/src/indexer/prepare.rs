@@ -17,7 +17,8 @@ use lodeseek_rdf::vocab::lodeseek;
 use lodeseek_rdf::{Labels, StreamedGraph, TermId, TripleGraph};
 use lodeseek_snippet::sample::{SampledGraph, StreamedSample, sample_stream};
 use lodeseek_snippet::{
-    IlluSnip, Method, MethodOptions, Provenance, RowBudget, Snippet, rank_triples, truncate_text,
+    IlluSnip, Method, MethodOptions, Provenance, RowBudget, RowCriteria, Snippet, rank_triples,
+    truncate_text,
 };
 use lodeseek_store::{ContentFolder, Entry, MultilingualLabels, StoreError, StoredContent};
 use oxrdf::{Literal, NamedNode, Triple};
@@ -300,7 +301,7 @@ impl<'i> Deriver<'i> {
             snippet_method: snippets.method.to_owned(),
             compact_method: self.options.compact_method().name().to_owned(),
             snippet: label_all(graph, &snippets.snippet.triples, &["en".to_owned()]),
-            table: choose_rows(graph, None, RowBudget::default(), &[]),
+            table: choose_rows(graph, RowCriteria::default(), RowBudget::default(), &[]),
             labels: other_labels(graph, &snippets.snippet),
         };
         let compact = CompactDocument::new(metadata, graph, &snippets.ranking);

@@ -25,7 +25,9 @@ use crate::ranker::{Ranker, rank_by_model};
 use crate::rerank::{EncoderQuery, Reranked};
 use crate::scope::CandidateScope;
 use crate::similar::{Comparison, POOL_DEPTH};
-use crate::snippets::{self, choose_rows, label_all, mark_rows, mark_terms};
+use crate::snippets::{
+    self, choose_rows, condition_cells, label_all, mark_conditions, mark_rows, mark_terms,
+};
 use crate::spelling::{Corrections, WordList, correct_spelling};
 use crate::{EngineError, QueryTerms, QueryWords, ResultOrder, evidence};
 use examples::{ComparedExamples, SimilarDocs};
@@ -40,12 +42,14 @@ use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rdf::Triple;
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::keyword::Matches;
-use lodeseek_snippet::{Method, MethodOptions, RowBudget, RowKeywords, TripleBudget};
+use lodeseek_snippet::{Method, MethodOptions, RowBudget, RowCriteria, RowKeywords, TripleBudget};
 use match_quality::ScoreRange;
 use matched_fields::matched_fields;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
+/// Maximum number of triples of content in which rows that match are looked up. Larger content shows its first rows.
+pub(crate) const MAX_MATCHING_ROWS_TRIPLES: u64 = 50_000;
 /// Maximum number of triples shown as evidence for one hit.
 const MAX_EVIDENCE: usize = 5;
 /// Maximum number of datasets that are assessed as good or weak matches, if no candidates are re-ranked.
@@ -565,7 +569,16 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds what needs the dataset's graph: evidence and a snippet on demand.
+    /// Returns true if the graph of a hit is read for the rows of its table that match.
+    fn shows_matching_rows(&self, hit: &Hit) -> bool {
+        let rows = hit.table.as_ref();
+        let has_more = rows.is_some_and(|table| table.all_rows > table.rows.len());
+        hit.rank <= self.request.matching_rows
+            && has_more
+            && hit.card.profile.triples <= MAX_MATCHING_ROWS_TRIPLES
+    }
+
+    /// Adds what needs the dataset's graph: evidence, rows of a table that match, and a snippet on demand.
     ///
     /// If the graph cannot be read, for example because it was replaced meanwhile, both are omitted and a warning is logged.
     fn add_graph_parts(&self, hit: &mut Hit, collection: &CollectionStatistics) {
@@ -573,13 +586,14 @@ impl Search<'_> {
             SnippetKind::OnDemand(method) => Some(method),
             SnippetKind::Stored => None,
         };
-        if !self.request.explain && method.is_none() {
+        let shows_rows = self.shows_matching_rows(hit);
+        if !self.request.explain && method.is_none() && !shows_rows {
             return;
         }
         let content = match self.contents.read(self.catalog.home(), &hit.card.version) {
             Ok(content) => content,
             Err(error) => {
-                tracing::warn!(dataset = %hit.card.metadata.id, %error, "cannot read the graph: no evidence or snippet");
+                tracing::warn!(dataset = %hit.card.metadata.id, %error, "cannot read the graph: no evidence, rows or snippet");
                 return;
             }
         };
@@ -591,8 +605,17 @@ impl Search<'_> {
             matches: &matches,
             weights: &weights,
         };
-        hit.table = choose_rows(graph, Some(keywords), RowBudget::default(), languages)
+        let conditions = &self.request.filter.columns;
+        let cells = condition_cells(graph, conditions);
+        let criteria = RowCriteria {
+            keywords: Some(keywords),
+            cells: Some(&cells),
+        };
+        hit.table = choose_rows(graph, criteria, RowBudget::default(), languages)
             .map(|rows| mark_rows(&rows, &self.query, analysis));
+        if let Some(table) = &mut hit.table {
+            mark_conditions(table, conditions);
+        }
         if self.request.explain {
             let terms = self.query.texts();
             let work = page_work(Method::Cover);

@@ -104,6 +104,9 @@ pub struct SearchRequest {
     /// Examples of what is searched for, at most [`MAX_EXAMPLES`]. Datasets are ranked by the query and by their similarity to the
     /// examples. The examples themselves, their duplicates and other editions are not found.
     pub examples: Vec<Example>,
+    /// Number of hits at the top of which tables show the rows that match the query and the conditions on columns, if their content is
+    /// small. Others show their first rows. Default 0.
+    pub matching_rows: usize,
     /// The order of the hits. An order other than by relevance covers all datasets found.
     pub order: ResultOrder,
 }
@@ -125,6 +128,7 @@ impl SearchRequest {
             facets: None,
             duplicates: DuplicateMode::All,
             examples: Vec::new(),
+            matching_rows: 0,
             order: ResultOrder::default(),
         }
     }

@@ -106,13 +106,6 @@ impl Management {
         matches!(self.tokens.find(secret), Ok(Some(_)))
     }
 
-    /// Returns true if a request has the cookie of a session whose token exists.
-    pub(super) fn has_session(&self, headers: &HeaderMap) -> bool {
-        let tokens = self.tokens.list();
-        let session = self.sessions.find(headers);
-        session.is_some_and(|session| tokens.is_ok_and(|tokens| tokens.contains(&session.token)))
-    }
-
     /// Creates the folder of an upload.
     pub(super) fn new_spool(&self) -> io::Result<Spool> {
         Spool::create(

@@ -38,21 +38,23 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use lodeseek_changes::{Task, Tasks};
+use lodeseek_changes::{Task, Tasks, Token, digest};
 use lodeseek_engine::index_folder;
 use lodeseek_sparql::resident_memory;
 use lodeseek_store::PastLoad;
 use metrics::RouteRow;
 use schemas::{OperatorOnly, OperatorState};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 use utoipa::OpenApi;
 
-/// Access rule of the operator's routes: a token, or local requests.
+/// Name of the operator token in sessions.
+const OPERATOR_TOKEN: &str = "operator-token";
+
+/// Access rule of the operator's routes: the SHA-256 of a token in hexadecimal digits, or local requests.
 #[derive(Clone, Debug, Default)]
-pub struct Operators(Option<[u8; 32]>);
+pub struct Operators(Option<String>);
 
 impl Operators {
     /// Requires this token, also for local requests.
@@ -74,18 +76,37 @@ impl Operators {
             return true;
         }
         let management = state.changes.management.as_ref();
-        if management.is_some_and(|management| management.has_session(request.headers())) {
+        if let Some(session) =
+            management.and_then(|management| management.sessions.find(request.headers()))
+            && is_current(state, &session.token)
+        {
             return true;
         }
-        match self.0 {
-            Some(wanted) => token(request.headers()).is_some_and(|token| digest(&token) == wanted),
+        match &self.0 {
+            Some(sha256) => token(request.headers()).is_some_and(|token| digest(&token) == *sha256),
             None => is_of_this_machine(state, request),
         }
     }
+
+    /// Returns a token for sessions, if the secret is that of the operator token. It has the scope `read`.
+    fn find(&self, secret: &str) -> Option<Token> {
+        let token = Token::read_only(OPERATOR_TOKEN, secret);
+        self.is_token(&token).then_some(token)
+    }
+
+    /// Returns true if a token is the operator token.
+    fn is_token(&self, token: &Token) -> bool {
+        self.0.as_deref() == Some(token.sha256())
+    }
 }
 
-fn digest(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
+/// Returns true if the token of a session still exists: in the token file, or as the operator token.
+fn is_current(state: &AppState, token: &Token) -> bool {
+    let management = state.changes.management.as_ref();
+    let tokens = management.and_then(|management| management.tokens.list().ok());
+    let is_listed = tokens.is_some_and(|tokens| tokens.contains(token));
+    let admin = state.admin.as_ref();
+    is_listed || admin.is_some_and(|admin| admin.access().is_token(token))
 }
 
 /// Returns the bearer token, or the password of basic authentication.

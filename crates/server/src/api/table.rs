@@ -11,7 +11,9 @@ use crate::pages::{self, PageContext, TableView, table_address};
 use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::sparql::streaming::{ChunkWriter, End, Timeout, transfer};
-use crate::tables::{MAX_COUNTED_ENTITIES, TableError, columns, csvw, rows, write_csv};
+use crate::tables::{
+    self, ClassTable, MAX_COUNTED_ENTITIES, TableError, columns, csvw, rows, write_csv,
+};
 use crate::text::segment;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
@@ -135,8 +137,9 @@ async fn view(
     state
         .work_with_permit(client, move |state| {
             let resources = state.store.resources(&card.metadata.id)?;
-            let columns = columns(&resources, &class, MAX_COUNTED_ENTITIES)?;
-            let rows = rows(&resources, &class, &filter, skip, MAX_PAGE_ROWS, &languages)?;
+            let table = ClassTable::open(resources, class.clone())?;
+            let columns = columns(&table, MAX_COUNTED_ENTITIES)?;
+            let rows = rows(&table, &filter, skip, MAX_PAGE_ROWS, &languages)?;
             if rows.entities.is_empty() && filter.is_empty() {
                 return Err(no_entity(&class));
             }
@@ -145,6 +148,7 @@ async fn view(
                 &card,
                 &TableView {
                     class: &class,
+                    has_file: table.has_file,
                     columns: &columns,
                     rows: &rows,
                     filter: &filter,
@@ -213,7 +217,9 @@ async fn csv_response(
 
 /// Returns the name of a downloaded table, percent-encoded.
 fn file_name(id: &DatasetId, class: &NamedNode) -> String {
-    segment(&format!("{id}-{}", local_name(class.as_str())))
+    let class = class.as_str();
+    let name = tables::file_name(class).unwrap_or_else(|| local_name(class).to_owned());
+    segment(&format!("{id}-{}", name.trim_end_matches(".csv")))
 }
 
 /// Writes the table to its receiver, and marks its end.
@@ -236,9 +242,9 @@ fn write_table(
     class: &NamedNode,
     writer: &mut ChunkWriter,
 ) -> Result<(), TableError> {
-    let resources = store.resources(id)?;
-    let columns = columns(&resources, class, usize::MAX)?;
-    write_csv(&resources, class, &columns, writer)?;
+    let table = ClassTable::open(store.resources(id)?, class.clone())?;
+    let columns = columns(&table, usize::MAX)?;
+    write_csv(&table, &columns, writer)?;
     writer
         .end(End::Complete, &Omissions::default())
         .map_err(csv::Error::from)?;
@@ -259,9 +265,9 @@ async fn description(
     let page = page.clone();
     let described = state
         .work_with_permit(client, move |state| {
-            let resources = state.store.resources(&id)?;
-            let columns = columns(&resources, &class, usize::MAX)?;
-            if columns.is_empty() && resources.instances(&class).next().is_none() {
+            let table = ClassTable::open(state.store.resources(&id)?, class.clone())?;
+            let columns = columns(&table, usize::MAX)?;
+            if columns.is_empty() && table.entities()?.next().is_none() {
                 return Err(no_entity(&class));
             }
             let card = state.searcher.catalog().card(&id)?;
@@ -269,7 +275,7 @@ async fn description(
             Ok(csvw(
                 &address,
                 &format!("{dataset}: {title}"),
-                &class,
+                &table,
                 &columns,
             ))
         })

@@ -248,7 +248,7 @@ impl ServerHandler for McpServer {
             .build();
         let mut info = ServerConfig::new(capabilities).with_instructions(INSTRUCTIONS);
         info.server_info = Implementation::new("lodeseek", env!("CARGO_PKG_VERSION"))
-            .with_title(self.state.portal.portal.title.as_str());
+            .with_title(self.state.portal.portal.title.default_value().as_str());
         info
     }
 

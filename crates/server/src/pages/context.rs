@@ -3,6 +3,7 @@
 use crate::AppState;
 use crate::branding::{Branding, Place};
 use crate::locale::{Locale, Texts};
+use crate::localized::Localized;
 use crate::negotiation::languages;
 use crate::parameters::pairs;
 use crate::portal::PortalState;
@@ -11,6 +12,7 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use std::convert::Infallible;
 use std::fmt::Display;
+use std::iter;
 use std::sync::Arc;
 
 /// A language in the switch.
@@ -103,7 +105,18 @@ impl PageContext {
 
     /// Returns the name of the portal.
     pub(crate) fn portal(&self) -> &str {
-        &self.portal.portal.title
+        self.localized(&self.portal.portal.title).as_str()
+    }
+
+    /// Returns the description of the portal.
+    pub(crate) fn portal_description(&self) -> &str {
+        self.localized(&self.portal.portal.description).as_str()
+    }
+
+    /// Returns a value of the configuration in the language of the page, else in one of the visitor's languages, else the default.
+    pub(crate) fn localized<'v, T>(&self, value: &'v Localized<T>) -> &'v T {
+        let others = self.languages.iter().map(String::as_str);
+        value.value(iter::once(self.lang()).chain(others))
     }
 
     /// If true, the portal has a logo.

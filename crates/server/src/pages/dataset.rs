@@ -207,7 +207,7 @@ struct DatasetPage {
     files: Vec<DownloadView>,
     /// Copies of files that are elsewhere on the web.
     copies: Vec<DownloadView>,
-    /// Keys of the description that the operator edited.
+    /// Names of the keys of the description that the operator edited.
     edited: String,
     /// The stored content, in each syntax.
     contents: Vec<DownloadView>,
@@ -247,6 +247,7 @@ pub(crate) async fn dataset(
     id: DatasetId,
 ) -> Response {
     let context = page.clone();
+    let portal = page.portal().to_owned();
     let complete = async {
         let card = state.card(&id).await?;
         // Examples are read from the content, and similar datasets are found among all.
@@ -254,9 +255,9 @@ pub(crate) async fn dataset(
             let iri = state.store.iris().dataset(&id);
             let (described, base) = (PortalMetadata::read(&state.store, &id)?, public.as_str());
             let own = public.link(iri.as_str(), state.store.iris());
-            let json_ld = described.as_ref().map(|described| {
-                schema_org::script(described, &card, &own, base, &state.portal.portal.title)
-            });
+            let json_ld = described
+                .as_ref()
+                .map(|described| schema_org::script(described, &card, &own, base, &portal));
             let links = described
                 .as_ref()
                 .map(|described| signposting::links(described, &own, base, &card));
@@ -268,7 +269,12 @@ pub(crate) async fn dataset(
             };
             view.add_themes(state, &id)?;
             if let Some(edits) = state.store.dataset_edits(&id)? {
-                view.edited = edits.edits.keys().collect::<Vec<_>>().join(", ");
+                let names: Vec<String> = edits
+                    .edits
+                    .keys()
+                    .map(|key| view.page.text(&format!("key-{key}")))
+                    .collect();
+                view.edited = names.join(", ");
             }
             if let Some(described) = &described {
                 view.add_series(state, described)?;
@@ -541,10 +547,10 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         place_map: place_map(&page, card),
         keywords: metadata.keywords.iter().map(keyword).collect(),
         numbers: counts.map(|(id, count)| page.count(id, count)).into(),
-        classes: bars(&profile.classes, true),
+        classes: class_bars(card),
         properties: bars(&profile.properties, true),
         languages: bars(&profile.languages, false),
-        vocabularies: vocabulary_bars(&profile.vocabularies),
+        vocabularies: vocabulary_bars(card),
         diagram: connections(&page, &card.schema, &title),
         shape: card
             .schema
@@ -898,11 +904,11 @@ pub(super) fn content_address(iri: &str, format: &str) -> String {
 fn table_links(page: &PageContext, card: &Card) -> Vec<TableLink> {
     let mut links = Vec::new();
     for (class, count) in &card.profile.classes {
-        if facets::is_machinery(Facet::Class, class) {
+        if tables::is_internal(card, class) {
             continue;
         }
         links.push(TableLink {
-            label: words(local_name(class)),
+            label: tables::class_label(class),
             count: page.number(count),
             href: tables::address(&card.metadata.id, class),
         });
@@ -1008,9 +1014,22 @@ fn left_out(page: &PageContext, schema: &Schema) -> Vec<String> {
         .collect()
 }
 
-/// Returns vocabularies by their prefixes; those without one by their namespaces.
-fn vocabulary_bars(counts: &[(String, u64)]) -> Vec<Bar> {
-    let mut bars = bars(counts, false);
+/// Returns the classes without those that describe tables. Classes of rows have the names of the files.
+fn class_bars(card: &Card) -> Vec<Bar> {
+    let mut counts = card.profile.classes.clone();
+    counts.retain(|(class, _)| !tables::describes_tables(card, class));
+    let mut bars = bars(&counts, true);
+    for bar in &mut bars {
+        bar.label = tables::class_label(&bar.iri);
+    }
+    bars
+}
+
+/// Returns vocabularies by their prefixes; those without one by their namespaces. The columns of tables are no vocabulary.
+fn vocabulary_bars(card: &Card) -> Vec<Bar> {
+    let mut counts = card.profile.vocabularies.clone();
+    counts.retain(|(namespace, _)| !tables::describes_tables(card, namespace));
+    let mut bars = bars(&counts, false);
     for bar in &mut bars {
         let label = facet_label(Facet::Vocabulary, &bar.iri);
         bar.label = if label.contains(['/', '.']) {

@@ -2,14 +2,17 @@
 
 use super::results::Results;
 use super::{PageContext, place_map, readable};
+use crate::locale::{Locale, Texts};
 use crate::portal::license_label;
-use lodeseek_catalog::{Day, Period, place_name};
+use lodeseek_catalog::{CoverageValue, Day, Period, coverage_expressions, place_name};
 use lodeseek_engine::{
     BoundingBox, Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label,
 };
 use lodeseek_index::Collation;
 use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 /// Maximum number of values of a facet.
 pub(super) const MAX_FACET_VALUES: usize = 30;
@@ -361,10 +364,94 @@ pub(super) fn topics(
             .find(|one| one.facet == facet && one.distinct > 1);
         if let Some(one) = found {
             let FacetView { first, more, .. } = facet_view(page, one, results);
-            return first.into_iter().chain(more).take(MAX_TOPICS).collect();
+            let views: Vec<ValueView> = first.into_iter().chain(more).collect();
+            let values: Vec<&str> = views.iter().map(|view| view.title.as_str()).collect();
+            let mut labels = topic_labels(page, facet, &values);
+            let mut topics = Vec::new();
+            for (view, label) in views.into_iter().zip(&mut labels) {
+                if let Some(label) = label.take() {
+                    topics.push(ValueView { label, ..view });
+                }
+            }
+            topics.truncate(MAX_TOPICS);
+            return topics;
         }
     }
     Vec::new()
+}
+
+/// A topic that has names in several languages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NamedTopic {
+    /// A theme of the European Union, by the id of its text.
+    Theme(&'static str),
+    /// A country or a state of the USA, by its English name.
+    Place(&'static str),
+}
+
+impl NamedTopic {
+    /// Finds a topic by one of its names.
+    fn from_name(name: &str) -> Option<Self> {
+        if let Some(id) = THEME_NAMES.get(&name.to_lowercase()) {
+            return Some(Self::Theme(id));
+        }
+        match &coverage_expressions(name)[..] {
+            [expression] if expression.range == (0..name.len()) => match expression.value {
+                CoverageValue::Place { name, .. } => Some(Self::Place(name)),
+                CoverageValue::Period(_) => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// Ids of the themes' texts by their names in lower case, in all languages of the pages.
+static THEME_NAMES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+    let mut names = HashMap::new();
+    for locale in Locale::ALL {
+        let texts = Texts::new(locale, Arc::default());
+        for (facet, _, id) in LOCALIZED {
+            if *facet == Facet::Theme {
+                names.insert(texts.text(id).to_lowercase(), *id);
+            }
+        }
+    }
+    names
+});
+
+/// Returns the labels of topics. `None` for one that names the same theme or place as an earlier one, in another language.
+///
+/// A theme has its name in the language of the page. A place has its English name on English pages, else another one of the topics.
+pub(super) fn topic_labels(
+    page: &PageContext,
+    facet: Facet,
+    values: &[&str],
+) -> Vec<Option<String>> {
+    let mut labels: Vec<Option<String>> = Vec::new();
+    let mut named: Vec<(NamedTopic, usize)> = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        let own = label(page, facet, value);
+        let Some(topic) = NamedTopic::from_name(value) else {
+            labels.push(Some(own));
+            continue;
+        };
+        let own = match topic {
+            NamedTopic::Theme(id) => page.text(id),
+            NamedTopic::Place(_) => own,
+        };
+        let Some((_, first)) = named.iter().find(|(other, _)| *other == topic) else {
+            named.push((topic, index));
+            labels.push(Some(own));
+            continue;
+        };
+        labels.push(None);
+        if let NamedTopic::Place(english) = topic
+            && own.eq_ignore_ascii_case(english) == (page.lang() == Locale::English.tag())
+        {
+            labels[*first] = Some(own);
+        }
+    }
+    labels
 }
 
 /// If the authors are the publishers, the facets are equal.
@@ -555,8 +642,6 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::locale::{Locale, Texts};
-    use std::sync::Arc;
 
     #[test]
     fn a_choice_is_taken_back_whatever_its_case() {

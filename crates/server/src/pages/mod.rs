@@ -238,34 +238,54 @@ fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleVie
 const MAX_CELL_CHARACTERS: usize = 120;
 
 fn rows_view(page: &PageContext, table: &SnippetTable, words: Option<&QueryWords>) -> RowsView {
-    let cell = |cell: &SnippetCell| {
-        pieces(
-            &shorten(&readable(&cell.text), MAX_CELL_CHARACTERS),
-            matches_in(words, &cell.text),
-        )
-    };
+    // Cards of earlier versions have columns without a value.
+    let mut columns: Vec<usize> = (0..table.columns.len()).collect();
+    columns.retain(|place| {
+        table
+            .rows
+            .iter()
+            .any(|row| !row.cells[*place].text.is_empty())
+    });
     let mut rows = Vec::with_capacity(table.rows.len());
     for row in &table.rows {
         rows.push(RowView {
             number: page.number(row.number),
             iri: row.iri.clone(),
-            cells: row.cells.iter().map(cell).collect(),
+            cells: columns
+                .iter()
+                .map(|place| cell_pieces(&row.cells[*place], words))
+                .collect(),
         });
     }
     RowsView {
         title: readable(&table.title),
-        headers: table.columns.iter().map(cell).collect(),
+        headers: columns
+            .iter()
+            .map(|place| cell_pieces(&table.columns[*place], words))
+            .collect(),
         shown: page.locale.text_with(
             "preview-rows-shown",
             &[
                 ("rows", &page.number(table.rows.len())),
                 ("all-rows", &page.number(table.all_rows)),
-                ("columns", &page.number(table.columns.len())),
+                ("columns", &page.number(columns.len())),
                 ("all-columns", &page.number(table.all_columns)),
             ],
         ),
         rows,
     }
+}
+
+/// Returns the text of a cell. A cell that matches as a whole, such as a number that satisfies a condition, is marked as a whole.
+fn cell_pieces(cell: &SnippetCell, words: Option<&QueryWords>) -> Vec<Piece> {
+    let text = shorten(&readable(&cell.text), MAX_CELL_CHARACTERS);
+    let mut pieces = pieces(&text, matches_in(words, &cell.text));
+    if !cell.matched.is_empty() && pieces.iter().all(|piece| !piece.matched) {
+        for piece in &mut pieces {
+            piece.matched = true;
+        }
+    }
+    pieces
 }
 
 /// Describes the size of a dataset: of a sample, also that of the whole dataset.

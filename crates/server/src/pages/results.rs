@@ -29,7 +29,7 @@ use lodeseek_catalog::{
 };
 use lodeseek_engine::{
     BoundingBox, BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example,
-    Facet, FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset,
+    Facet, FacetCounts, FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset,
     MatchQuality, NearWork, QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse,
     SimilarityClause, SnippetKind, SuggestedFilter, facet_value,
 };
@@ -200,6 +200,8 @@ struct SearchPage {
     chips: Vec<Chip>,
     facets: Vec<FacetView>,
     years: Option<YearsView>,
+    /// Filters that exclude datasets because a fact of them is unknown: (text with their number, address without the filter).
+    left_out: Vec<(String, String)>,
     /// Form for a place; `None` if no dataset has an area.
     place: Option<PlaceView>,
     sorts: Vec<SortView>,
@@ -323,6 +325,7 @@ async fn load_page(
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         model: parse_model(parameters.model.as_deref())?,
         order: parse_order(parameters.sort.as_deref())?,
+        matching_rows: MAX_OPEN_HITS,
         syntax: query_syntax(parameters.literal),
         ..SearchRequest::new(query)
     };
@@ -469,6 +472,33 @@ fn covered_years(state: &AppState) -> Option<(i32, i32)> {
         .unwrap_or(None)
 }
 
+/// Returns the filters that exclude datasets whose area or period is unknown, with links to the results without them.
+fn left_out(
+    page: &PageContext,
+    counts: &FacetCounts,
+    results: &Results<'_>,
+) -> Vec<(String, String)> {
+    let filter = results.filter;
+    let without_place = Filter {
+        within: None,
+        ..filter.clone()
+    };
+    let without_period = Filter {
+        covers: None,
+        ..filter.clone()
+    };
+    let mut left_out = Vec::new();
+    for (id, count, others) in [
+        ("place-unknown", counts.without_place, without_place),
+        ("period-unknown", counts.without_period, without_period),
+    ] {
+        if count > 0 {
+            left_out.push((page.count(id, count), results.filtered(&others)));
+        }
+    }
+    left_out
+}
+
 /// Returns the form for a place, if the index has a column for areas.
 fn place(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<PlaceView> {
     let has_coverage = state.searcher.catalog().has_coverage().unwrap_or(false);
@@ -563,7 +593,7 @@ fn listed_page(
     let hits: Vec<HitView> = listing
         .datasets
         .iter()
-        .map(|one| listed_view(state, &page, one))
+        .map(|one| listed_view(state, &page, one, results))
         .collect();
     SearchPage {
         number: results.page + 1,
@@ -577,6 +607,7 @@ fn listed_page(
         chips: facets::chips(&page, results),
         facets: facets::facets(&page, &listing.facets, listing.total, results),
         years: facets::years(&page, &listing.facets.years, covered_years(state), results),
+        left_out: left_out(&page, &listing.facets, results),
         place: place(state, &page, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
@@ -799,6 +830,7 @@ fn search_page(
             .collect(),
         facets: facets::facets(&page, &counts, response.total, results),
         years: facets::years(&page, &counts.years, covered_years(state), results),
+        left_out: left_out(&page, &counts, results),
         place: place(state, &page, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
@@ -1077,7 +1109,12 @@ fn hit_view(
     }
 }
 
-fn listed_view(state: &AppState, page: &PageContext, one: &ListedDataset) -> HitView {
+fn listed_view(
+    state: &AppState,
+    page: &PageContext,
+    one: &ListedDataset,
+    results: &Results<'_>,
+) -> HitView {
     let view = card_view(
         state,
         page,
@@ -1086,8 +1123,16 @@ fn listed_view(state: &AppState, page: &PageContext, one: &ListedDataset) -> Hit
         &one.duplicates,
         None,
     );
+    let mut open_table = None;
+    if one.rank <= MAX_OPEN_HITS {
+        open_table = state
+            .searcher
+            .condition_rows(&one.card, &results.filter.columns, &page.languages)
+            .map(|table| rows_view(page, &table, None));
+    }
     HitView {
         rank: one.rank,
+        open_table,
         snippet: format!("{}/snippet", view.href),
         picture: picture(page, &view.href, "", SnippetKind::Stored),
         ..view

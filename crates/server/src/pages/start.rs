@@ -8,7 +8,7 @@ use crate::error::ApiError;
 use crate::portal::arrivals;
 use askama::Template;
 use axum::response::Response;
-use lodeseek_engine::{DatasetListing, Facet, Filter, facet_label};
+use lodeseek_engine::{DatasetListing, Facet, Filter};
 use std::iter;
 
 /// Number of newest datasets.
@@ -97,9 +97,9 @@ fn questions(
     listing: &DatasetListing,
     results: &Results<'_>,
 ) -> Vec<(String, String)> {
-    let mut questions = state.portal.portal.questions.clone();
+    let mut questions = page.localized(&state.portal.portal.questions).clone();
     if questions.is_empty() {
-        questions = frequent_topics(listing)
+        questions = frequent_topics(page, listing)
             .iter()
             .map(|topic| page.text_with("start-question", "topic", topic))
             .collect();
@@ -117,17 +117,24 @@ fn questions(
 
 /// Returns frequent topics of the collection: themes and tasks, then keywords, then classes. Keywords of several words are first,
 /// because single ones are often technical.
-fn frequent_topics(listing: &DatasetListing) -> Vec<String> {
+fn frequent_topics(page: &PageContext, listing: &DatasetListing) -> Vec<String> {
     let mut topics: Vec<String> = Vec::new();
     for facet in [Facet::Theme, Facet::Task, Facet::Keyword, Facet::Class] {
         let Some(found) = listing.facets.facets.iter().find(|one| one.facet == facet) else {
             continue;
         };
-        let mut labels = Vec::new();
+        let mut values: Vec<&str> = Vec::new();
         for value in &found.values {
             if !facets::is_machinery(facet, &value.value) {
-                labels.push(facet_label(facet, &value.value).replace('_', " "));
+                values.push(&value.value);
             }
+        }
+        let mut labels = Vec::new();
+        for label in facets::topic_labels(page, facet, &values)
+            .into_iter()
+            .flatten()
+        {
+            labels.push(label.replace('_', " "));
         }
         if facet == Facet::Keyword {
             labels.sort_by_key(|label| !label.contains(' '));

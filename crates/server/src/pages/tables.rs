@@ -2,17 +2,23 @@
 
 use super::entity::{PropertyView, ValueView, properties_of};
 use super::{PageContext, facets, readable, render, title_of};
-use crate::tables::{Column, Rows, column_label};
+use crate::entities::Entity;
+use crate::tables::{self, Column, Rows, column_label};
 use crate::text::{href, shorten};
 use askama::Template;
 use axum::response::Response;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Card, Facet};
+use lodeseek_rdf::vocab::{csvw, lodeseek};
 use lodeseek_rdf::{LABEL_PROPERTIES, local_name, words};
 use oxrdf::NamedNode;
 
 /// Maximum number of columns of a page. The CSV has all.
 const MAX_COLUMNS: usize = 12;
+/// Vocabularies that describe tables: those of CSV on the Web and of Lodeseek.
+const TABLE_VOCABULARIES: [&str; 2] = [csvw::NAMESPACE, lodeseek::NAMESPACE];
+/// Maximum length of the label of a row in characters.
+const MAX_LABEL_CHARACTERS: usize = 120;
 /// Maximum number of values of a cell.
 const MAX_CELL_VALUES: usize = 4;
 /// Maximum number of classes in the menu.
@@ -21,6 +27,8 @@ const MAX_CLASSES: usize = 30;
 /// A page of a table.
 pub(crate) struct TableView<'t> {
     pub(crate) class: &'t NamedNode,
+    /// If true, the entities are rows of a file.
+    pub(crate) has_file: bool,
     pub(crate) columns: &'t [Column],
     pub(crate) rows: &'t Rows,
     pub(crate) filter: &'t str,
@@ -66,6 +74,8 @@ struct TablePage {
     /// Number of entities of the class.
     total: u64,
     filter: String,
+    /// If true, rows have their numbers in the file as names.
+    has_file: bool,
     columns: Vec<ColumnView>,
     /// Number of columns that only the CSV has.
     more_columns: usize,
@@ -86,22 +96,54 @@ pub(crate) fn address(id: &DatasetId, class: &str) -> String {
     format!("{}/table?{parameters}", href(id))
 }
 
-/// Returns the label of a class.
+/// Returns the label of a class: of rows the name of the file.
 pub(crate) fn class_label(class: &str) -> String {
-    words(local_name(class))
+    tables::file_name(class).unwrap_or_else(|| words(local_name(class)))
+}
+
+/// Returns true for a class that describes the tables of a dataset, or that belongs to RDF's own machinery.
+pub(super) fn is_internal(card: &Card, class: &str) -> bool {
+    facets::is_machinery(Facet::Class, class) || describes_tables(card, class)
+}
+
+/// Returns true for a class or a vocabulary that describes the tables of a dataset, and for the namespace of columns.
+pub(super) fn describes_tables(card: &Card, iri: &str) -> bool {
+    let classes = &card.profile.classes;
+    if !classes.iter().any(|(class, _)| class == csvw::TABLE) {
+        return false;
+    }
+    let address = iri.strip_suffix('#');
+    let is_file = address.is_some_and(|address| {
+        let mut tables = card.profile.tables.iter();
+        tables.any(|table| table.iri.split('#').next() == Some(address))
+    });
+    is_file
+        || TABLE_VOCABULARIES
+            .iter()
+            .any(|vocabulary| iri.starts_with(vocabulary))
+}
+
+/// Returns the number of a row, else the label of an entity.
+fn row_label(page: &PageContext, has_file: bool, entity: &Entity) -> String {
+    let mut triples = entity.out.triples.iter();
+    let number = triples.find(|triple| has_file && triple.predicate.value == csvw::ROWNUM);
+    match number.and_then(|triple| triple.object.value.parse::<u64>().ok()) {
+        Some(number) => page.number(number),
+        None => shorten(&readable(&entity.label), MAX_LABEL_CHARACTERS),
+    }
 }
 
 /// Renders the page.
 pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Response {
     let dataset = href(&card.metadata.id);
     let own = address(&card.metadata.id, view.class.as_str());
-    let shown = shown_columns(view.columns);
+    let shown = shown_columns(view);
     let rows = &view.rows.entities;
     let mut row_views = Vec::new();
     for entity in rows {
         let properties = properties_of(&dataset, entity);
         row_views.push(RowView {
-            label: shorten(&readable(&entity.label), 120),
+            label: row_label(page, view.has_file, entity),
             href: super::entity::address(&dataset, &entity.name, [0, 0]),
             iri: entity.name.clone(),
             cells: shown
@@ -120,7 +162,8 @@ pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Re
         classes: classes(page, card, class),
         total: counted,
         filter: view.filter.to_owned(),
-        more_columns: distinct_properties(view.columns).saturating_sub(shown.len()),
+        has_file: view.has_file,
+        more_columns: distinct_properties(view).saturating_sub(shown.len()),
         columns: shown
             .iter()
             .map(|column| ColumnView {
@@ -161,12 +204,17 @@ fn paged(own: &str, filter: &str, skip: usize) -> String {
     format!("{own}&{parameters}")
 }
 
-/// Returns the most frequent properties, each once. The label is a column of its own.
-fn shown_columns(columns: &[Column]) -> Vec<&Column> {
+/// Returns true if the page shows the values of a property as the names of rows.
+fn is_label(view: &TableView<'_>, property: &str) -> bool {
+    !view.has_file && LABEL_PROPERTIES.contains(&property)
+}
+
+/// Returns the first properties, each once. The label is a column of its own, but for rows of a file.
+fn shown_columns<'t>(view: &TableView<'t>) -> Vec<&'t Column> {
     let mut shown: Vec<&Column> = Vec::new();
-    for column in columns {
+    for column in view.columns {
         let is_new = shown.iter().all(|other| other.property != column.property);
-        if is_new && !LABEL_PROPERTIES.contains(&column.property.as_str()) {
+        if is_new && !is_label(view, &column.property) {
             shown.push(column);
         }
         if shown.len() == MAX_COLUMNS {
@@ -176,11 +224,12 @@ fn shown_columns(columns: &[Column]) -> Vec<&Column> {
     shown
 }
 
-fn distinct_properties(columns: &[Column]) -> usize {
-    let mut properties: Vec<&str> = columns
+fn distinct_properties(view: &TableView<'_>) -> usize {
+    let mut properties: Vec<&str> = view
+        .columns
         .iter()
         .map(|column| column.property.as_str())
-        .filter(|property| !LABEL_PROPERTIES.contains(property))
+        .filter(|property| !is_label(view, property))
         .collect();
     properties.sort_unstable();
     properties.dedup();
@@ -213,7 +262,7 @@ fn classes(page: &PageContext, card: &Card, chosen: &str) -> Vec<ClassView> {
     let mut views = Vec::new();
     for (iri, count) in &card.profile.classes {
         let is_chosen = iri == chosen;
-        if is_chosen || !facets::is_machinery(Facet::Class, iri) {
+        if is_chosen || !is_internal(card, iri) {
             views.push(ClassView {
                 label: class_label(iri),
                 iri: iri.clone(),

@@ -689,16 +689,12 @@ impl View<'_> {
         for class in [dcat::CATALOG, hydra::COLLECTION] {
             add(&catalog, rdf::TYPE, node(class));
         }
-        add(
-            &catalog,
-            dcterms::TITLE,
-            Literal::from(portal.title.as_str()).into(),
-        );
-        add(
-            &catalog,
-            dcterms::DESCRIPTION,
-            Literal::from(portal.description.as_str()).into(),
-        );
+        for title in portal.title.literals() {
+            add(&catalog, dcterms::TITLE, title.into());
+        }
+        for description in portal.description.literals() {
+            add(&catalog, dcterms::DESCRIPTION, description.into());
+        }
         add(&catalog, foaf::HOMEPAGE, homepage.clone());
         add(
             &NamedNode::new_unchecked(self.links.as_str()),
@@ -717,11 +713,9 @@ impl View<'_> {
         });
         add(&catalog, dcterms::PUBLISHER, publisher.clone().into());
         add(&publisher, rdf::TYPE, node(foaf::AGENT));
-        add(
-            &publisher,
-            foaf::NAME,
-            Literal::from(portal.publisher.as_str()).into(),
-        );
+        for name in portal.publisher.literals() {
+            add(&publisher, foaf::NAME, name.into());
+        }
         add(
             &catalog,
             hydra::TOTAL_ITEMS,

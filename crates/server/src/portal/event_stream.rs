@@ -11,6 +11,7 @@ use super::changes::{Change, Changes};
 use crate::AppState;
 use crate::documentation::{Busy, ClientLimit, NotFound, Text};
 use crate::error::ApiError;
+use crate::localized::Localized;
 use crate::negotiation::matches_tag;
 use crate::public_url::LinkBase;
 use crate::response_formats::content_type;
@@ -145,17 +146,20 @@ fn stream_triples(links: &LinkBase) -> Vec<Triple> {
 }
 
 /// Returns the root: the stream, and a relation to each page that has changes, with the earliest time of its changes.
-fn root_triples(title: &str, changes: &Changes, links: &LinkBase) -> Vec<Triple> {
+fn root_triples(title: &Localized<String>, changes: &Changes, links: &LinkBase) -> Vec<Triple> {
     let mut triples = stream_triples(links);
     let (stream, view) = (
         stream(links),
         NamedNode::new_unchecked(format!("{links}{ROOT}")),
     );
-    triples.push(Triple::new(
-        stream,
-        node(dcterms::TITLE),
-        Literal::from(format!("{title}: changes of datasets")),
-    ));
+    for title in title.literals() {
+        // The text is English, also after a name in another language.
+        triples.push(Triple::new(
+            stream.clone(),
+            node(dcterms::TITLE),
+            Literal::from(format!("{}: changes of datasets", title.value())),
+        ));
+    }
     for of_page in changes.all.chunk_by(|a, b| page_of(a) == page_of(b)) {
         let page = page_of(&of_page[0]);
         let relation = NamedNode::new_unchecked(format!("{links}{ROOT}#page-{page}"));

@@ -4,6 +4,7 @@
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, ClientLimit, Examples, Filters, Text};
 use crate::error::ApiError;
+use crate::negotiation::languages;
 use crate::parameters::{Pairs, check_query, examples, filter, parse_model, query_syntax};
 use crate::portal::ckan::Table;
 use crate::portal::metadata::{PortalMetadata, moment};
@@ -14,6 +15,7 @@ use crate::text::shorten;
 use crate::text::uri;
 use askama::Template;
 use axum::extract::{Query, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_engine::SearchRequest;
@@ -57,6 +59,8 @@ struct OpenSearch<'b> {
     base: &'b str,
     /// Name of the portal.
     portal: String,
+    /// Description of the portal.
+    description: String,
 }
 
 /// `GET /feeds/datasets.atom`: the best datasets for a query, or without one the last changed; in descending order of change.
@@ -67,7 +71,8 @@ struct OpenSearch<'b> {
         ("model" = Option<String>, Query, description = "Ranking model."),
         ("literal" = Option<bool>, Query, description = "If true, searches for the words as typed."),
         Examples,
-        Filters),
+        Filters,
+        ("lang" = Option<String>, Query, description = "Languages of the name of the portal, best first: de,en.")),
     responses(
         (status = 200, description = "Atom.", content_type = "application/atom+xml", body = String),
         BadRequest<Text>,
@@ -77,6 +82,7 @@ pub(crate) async fn datasets(
     State(state): State<AppState>,
     client: Client,
     links: LinkBase,
+    headers: HeaderMap,
     Query(pairs): Query<Pairs>,
 ) -> Result<Response, ApiError> {
     let query = pairs
@@ -85,6 +91,7 @@ pub(crate) async fn datasets(
         .map(|(_, query)| query.trim())
         .unwrap_or_default()
         .to_owned();
+    let languages = requested_languages(&headers, &pairs)?;
     let filter = filter(&pairs)?;
     let examples = examples(&pairs)?;
     if query.is_empty() && !(filter.is_empty() && examples.is_empty()) {
@@ -134,11 +141,18 @@ pub(crate) async fn datasets(
             entries.push(entry(&described, &address, updated));
         }
         entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
-        feed(state, &links, &query, &pairs, entries)
+        let portal = state.portal.portal.title.value(&languages);
+        feed(portal, &links, &query, &pairs, entries)
             .render()
             .map_err(|error| ApiError::internal(&error))
     });
     xml("application/atom+xml; charset=utf-8", &made.await?)
+}
+
+/// Returns the languages of the parameter `lang`, else those of `Accept-Language`.
+fn requested_languages(headers: &HeaderMap, pairs: &Pairs) -> Result<Vec<String>, ApiError> {
+    let lang = pairs.iter().find(|(name, _)| name == "lang");
+    languages(headers, lang.map(|(_, value)| value.as_str()))
 }
 
 fn checked(request: &SearchRequest) -> Result<&SearchRequest, ApiError> {
@@ -165,13 +179,7 @@ fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
         .collect())
 }
 
-fn feed(
-    state: &AppState,
-    base: &LinkBase,
-    query: &str,
-    pairs: &Pairs,
-    entries: Vec<Entry>,
-) -> Feed {
+fn feed(portal: &str, base: &LinkBase, query: &str, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
     let kept = || pairs.iter().filter(|(_, value)| !value.is_empty());
     let parameters = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(kept())
@@ -189,7 +197,7 @@ fn feed(
         } else {
             plain(query)
         },
-        portal: plain(&state.portal.portal.title),
+        portal: plain(portal),
         updated: entries
             .iter()
             .map(|entry| entry.updated.clone())
@@ -243,10 +251,15 @@ fn plain(text: &str) -> String {
 pub(crate) async fn opensearch(
     State(state): State<AppState>,
     links: LinkBase,
+    headers: HeaderMap,
+    Query(pairs): Query<Pairs>,
 ) -> Result<Response, ApiError> {
+    let languages = requested_languages(&headers, &pairs)?;
+    let portal = &state.portal.portal;
     let page = OpenSearch {
         base: links.as_str(),
-        portal: plain(&state.portal.portal.title),
+        portal: plain(portal.title.value(&languages)),
+        description: plain(portal.description.value(&languages)),
     };
     let text = page.render().map_err(|error| ApiError::internal(&error))?;
     xml("application/opensearchdescription+xml", &text)

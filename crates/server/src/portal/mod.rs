@@ -19,6 +19,7 @@ mod sitemap;
 pub(crate) use ckan::{is_stated_license, license_label};
 
 use crate::AppState;
+use crate::localized::Localized;
 use axum::Router;
 use axum::routing::get;
 use utoipa::OpenApi;
@@ -27,25 +28,25 @@ use utoipa::OpenApi;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Portal {
     /// Name of the portal.
-    pub title: String,
+    pub title: Localized<String>,
     /// Description of the portal.
-    pub description: String,
+    pub description: Localized<String>,
     /// Name of the publisher.
-    pub publisher: String,
+    pub publisher: Localized<String>,
     /// IRI of the publisher, if it has one.
     pub publisher_iri: Option<String>,
     /// Questions on the start page. Without them, it has questions for frequent topics.
-    pub questions: Vec<String>,
+    pub questions: Localized<Vec<String>>,
 }
 
 impl Default for Portal {
     fn default() -> Self {
         Self {
-            title: "Lodeseek".to_owned(),
-            description: "Search datasets by metadata and content".to_owned(),
-            publisher: "Lodeseek".to_owned(),
+            title: "Lodeseek".to_owned().into(),
+            description: "Search datasets by metadata and content".to_owned().into(),
+            publisher: "Lodeseek".to_owned().into(),
             publisher_iri: None,
-            questions: Vec::new(),
+            questions: Vec::new().into(),
         }
     }
 }

@@ -452,7 +452,7 @@ fn content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Content, F
         Verb::Identify => {
             let earliest = changes.all.iter().map(|change| &change.time).min();
             Ok(Content::Identify {
-                name: state.portal.portal.title.clone(),
+                name: state.portal.portal.title.default_value().clone(),
                 emails: state.branding.mail_addresses(),
                 earliest: earliest
                     .cloned()

@@ -132,7 +132,7 @@ fn edit_address(id: &str) -> String {
 
 /// A text of a description in a language.
 struct TextRow {
-    label: String,
+    key: &'static str,
     language: String,
     field: TextField,
 }
@@ -183,6 +183,13 @@ struct DatasetPage {
     more: String,
     /// Reason why what was typed is not saved.
     rejection: String,
+}
+
+impl DatasetPage {
+    /// Returns the name of a key of the description in the language of the page.
+    fn key_name(&self, key: &str) -> String {
+        self.page.text(&format!("key-{key}"))
+    }
 }
 
 pub(super) async fn form(
@@ -278,7 +285,7 @@ fn text_rows(described: &Value, typed: &Fields) -> Vec<TextRow> {
         }
         for (language, text) in texts {
             rows.push(TextRow {
-                label: key.to_owned(),
+                key,
                 language: language.to_owned(),
                 field: text_field(format!("{key}@{language}"), &text, typed),
             });

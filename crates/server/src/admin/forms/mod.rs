@@ -8,6 +8,7 @@ mod jobs;
 mod searches;
 mod sources;
 
+use super::is_current;
 use super::management::{Caller, management, queue};
 use super::sessions::Session;
 use crate::AppState;
@@ -108,21 +109,16 @@ impl FromRequestParts<AppState> for Operator {
             Ok(management) => management,
             Err(failed) => return Err(failed.into_response()),
         };
-        let session = management.sessions.find(&parts.headers);
         // A token that was removed ends its sessions.
-        let is_known = |session: &Session| {
-            let tokens = management.tokens.list();
-            tokens.is_ok_and(|tokens| tokens.contains(&session.token))
-        };
-        match session.filter(is_known) {
-            Some(session) => {
+        match management.sessions.find(&parts.headers) {
+            Some(session) if is_current(state, &session.token) => {
                 if session.token.scope >= Scope::Write {
                     TrustedBody::grant(&parts.extensions);
                 }
                 let caller = Caller::with_token(session.token.clone());
                 Ok(Self { session, caller })
             }
-            None => Err(Redirect::to("/operator/login").into_response()),
+            _ => Err(Redirect::to("/operator/login").into_response()),
         }
     }
 }
@@ -203,8 +199,12 @@ async fn log_in(
     respond(&page, async {
         let management = management(&state)?;
         let fields = Fields::read(request).await?;
-        let found = management.tokens.find(fields.get("token"));
-        let Some(token) = found.map_err(|error| ApiError::internal(&error))? else {
+        let secret = fields.get("token");
+        let found = management.tokens.find(secret);
+        let found = found.map_err(|error| ApiError::internal(&error))?;
+        let admin = state.admin.as_ref();
+        let found = found.or_else(|| admin?.access().find(secret));
+        let Some(token) = found else {
             let form = LoginPage {
                 page: page.clone(),
                 is_wrong: true,

@@ -319,8 +319,8 @@ fn status_show(call: &Call<'_>) -> Result<Value, ActionError> {
     Ok(json!({
         "ckan_version": VERSION,
         "site_url": site,
-        "site_title": call.state.portal.portal.title,
-        "site_description": call.state.portal.portal.description,
+        "site_title": call.state.portal.portal.title.default_value(),
+        "site_description": call.state.portal.portal.description.default_value(),
         "error_emails_to": null,
         "locale_default": "en",
         "extensions": [],
