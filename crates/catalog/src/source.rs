@@ -314,7 +314,8 @@ impl SerializedError {
             CatalogError::Json { path, cause } => Self::Json(path, cause.to_string()),
             CatalogError::NoDataset { path } => Self::NoDataset(path),
             CatalogError::NoList { path } => Self::NoList(path),
-            CatalogError::NotUnderstood { path, reason } => Self::NotUnderstood(path, reason),
+            CatalogError::NotUnderstood { path, reason }
+            | CatalogError::UnknownJson { path, reason } => Self::NotUnderstood(path, reason),
             other => Self::Other(source.to_owned(), other.to_string()),
         }
     }
