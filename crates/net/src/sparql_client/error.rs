@@ -17,6 +17,10 @@ pub struct Excerpt(String);
 impl Excerpt {
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
+        // A page for browsers states no more than the status.
+        if is_html(&text) {
+            return Self(String::new());
+        }
         let clean = text.replace(|c: char| c.is_control() || is_format(c), " ");
         let words: Vec<&str> = clean.split_whitespace().collect();
         Self(
@@ -33,6 +37,15 @@ impl Excerpt {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Returns true for the beginning of an HTML page, with or without a declaration before it.
+fn is_html(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let start: String = text.chars().take(MAX_EXCERPT_CHARACTERS).collect();
+    let start = start.to_ascii_lowercase();
+    let has_element = ["<html", "<head", "<body", "<!doctype html"];
+    start.starts_with('<') && has_element.iter().any(|element| start.contains(element))
 }
 
 /// Returns true for invisible formatting characters, which can rearrange or hide others.
@@ -250,6 +263,19 @@ fn kind_of(fault: &EgressFault) -> FailureKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_no_excerpt() {
+        for page in [
+            "<!DOCTYPE html>\n<html><title>404</title></html>",
+            " <html lang=en>no",
+            "<?xml version=\"1.0\"?><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0\"><html/>",
+        ] {
+            assert_eq!(Excerpt::from_bytes(page.as_bytes()).as_str(), "", "{page}");
+        }
+        let text = "unknown prefix in <html";
+        assert_eq!(Excerpt::from_bytes(text.as_bytes()).as_str(), text);
+    }
 
     #[test]
     fn an_excerpt_is_a_line_of_harmless_text() {
