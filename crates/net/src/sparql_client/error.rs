@@ -17,10 +17,6 @@ pub struct Excerpt(String);
 impl Excerpt {
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        // A page for browsers states no more than the status.
-        if is_html(&text) {
-            return Self(String::new());
-        }
         let clean = text.replace(|c: char| c.is_control() || is_format(c), " ");
         let words: Vec<&str> = clean.split_whitespace().collect();
         Self(
@@ -32,6 +28,15 @@ impl Excerpt {
         )
     }
 
+    /// Returns the excerpt; an empty one in place of a page for browsers.
+    fn without_page(self) -> Self {
+        if is_html(&self.0) {
+            Self(String::new())
+        } else {
+            self
+        }
+    }
+
     /// Returns the text. It is empty if the endpoint sent none.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -41,11 +46,9 @@ impl Excerpt {
 
 /// Returns true for the beginning of an HTML page, with or without a declaration before it.
 fn is_html(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    let start: String = text.chars().take(MAX_EXCERPT_CHARACTERS).collect();
-    let start = start.to_ascii_lowercase();
-    let has_element = ["<html", "<head", "<body", "<!doctype html"];
-    start.starts_with('<') && has_element.iter().any(|element| start.contains(element))
+    let text = text.to_ascii_lowercase();
+    let elements = ["<html", "<head", "<body", "<!doctype html"];
+    text.starts_with('<') && elements.iter().any(|element| text.contains(element))
 }
 
 /// Returns true for invisible formatting characters, which can rearrange or hide others.
@@ -227,6 +230,12 @@ impl RemoteError {
         text: Excerpt,
     ) -> Self {
         let endpoint = endpoint.to_owned();
+        // A page may name the fault of the query. Of other statuses, it states no more than the status.
+        let text = if status == 400 {
+            text
+        } else {
+            text.without_page()
+        };
         match status {
             400 => Self::Rejected { endpoint, text },
             413 | 414 | 431 => Self::RequestTooLarge {
@@ -265,16 +274,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_no_excerpt() {
+    fn a_page_is_no_text_of_an_error() {
+        let error = |status, text: &str| {
+            let text = Excerpt::from_bytes(text.as_bytes());
+            RemoteError::from_status("http://e.org/", status, None, text).to_string()
+        };
         for page in [
             "<!DOCTYPE html>\n<html><title>404</title></html>",
             " <html lang=en>no",
             "<?xml version=\"1.0\"?><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0\"><html/>",
         ] {
-            assert_eq!(Excerpt::from_bytes(page.as_bytes()).as_str(), "", "{page}");
+            assert_eq!(error(404, page), "<http://e.org/> returned status 404");
+            assert_eq!(error(503, page), "<http://e.org/> is busy (503)");
+            assert!(error(400, page).contains("<html"), "{page}");
         }
-        let text = "unknown prefix in <html";
-        assert_eq!(Excerpt::from_bytes(text.as_bytes()).as_str(), text);
+        assert!(error(404, "no prefix in <html").ends_with("no prefix in <html"));
     }
 
     #[test]
