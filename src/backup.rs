@@ -10,11 +10,12 @@ use super::verify::missing_setting_files;
 use super::worker::WorkerArguments;
 use anyhow::Context;
 use lodeseek_changes::{Change, ChangeReport};
+use lodeseek_cli::streams::{messages, report_output};
 use lodeseek_engine::{BackupReport, SettingFile, restore};
 use lodeseek_net::egress::Cancellation;
 use lodeseek_store::check_home;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
@@ -95,12 +96,7 @@ pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<
     write(arguments.output.format(), &report, &text)?;
     let missing = missing_setting_files(&Config::load(home)?);
     for damage in &missing {
-        writeln!(
-            io::stderr().lock(),
-            "{}: {}",
-            damage.path.display(),
-            damage.problem
-        )?;
+        writeln!(messages(), "{}: {}", damage.path.display(), damage.problem)?;
     }
     Ok(if missing.is_empty() {
         ExitStatus::Success
@@ -117,11 +113,11 @@ pub(super) fn write(
 ) -> anyhow::Result<ExitStatus> {
     match format {
         Format::Json => {
-            let mut out = io::stdout().lock();
+            let mut out = report_output();
             serde_json::to_writer_pretty(&mut out, report)?;
             writeln!(out)?;
         }
-        Format::Text => writeln!(io::stderr().lock(), "{text}")?,
+        Format::Text => writeln!(messages(), "{text}")?,
     }
     Ok(ExitStatus::Success)
 }

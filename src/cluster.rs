@@ -2,7 +2,7 @@
 
 use super::ExitStatus;
 use super::config::Config;
-use super::egress::Others;
+use super::egress::{Others, private_network};
 use super::encoder::EncoderArguments;
 use super::index::IndexUpdate;
 use super::ranking::{Choice, Preset};
@@ -13,6 +13,7 @@ use anyhow::Context;
 use clap::Subcommand;
 use ipnet::IpNet;
 use lodeseek_catalog::{Catalog, DumpFolder, Iris};
+use lodeseek_cli::streams::{messages, report_output};
 use lodeseek_cluster::{
     Assembly, DERIVATION_ROLE, Plan, PlanOptions, TaskResult, TaskStatus, Worker, WorkerOptions,
     read_results,
@@ -114,7 +115,7 @@ struct WebArguments {
     #[arg(long, value_enum, default_value_t = Others::AnyPublic)]
     other_hosts: Others,
     /// Allow a private network for --host only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
-    #[arg(long, value_name = "CIDR", requires = "host")]
+    #[arg(long, value_name = "CIDR", requires = "host", value_parser = private_network)]
     allow_private_network: Vec<IpNet>,
     /// Maximum size of a file of the web, in megabytes. A larger one is not read.
     #[arg(long, value_name = "MB", default_value_t = HarvestOptions::default().max_file_bytes >> 20)]
@@ -212,14 +213,10 @@ impl PlanArguments {
         for catalog in &catalogs {
             plan.add(catalog, &options)?;
         }
-        plan.write(BufWriter::new(io::stdout().lock()))?;
+        plan.write(BufWriter::new(report_output()))?;
         let bytes: u64 = plan.tasks().iter().map(lodeseek_cluster::Task::bytes).sum();
         let tasks = counted(plan.tasks().len() as u64, "task");
-        writeln!(
-            io::stderr().lock(),
-            "{tasks}; {:.1} MB of files",
-            bytes as f64 / 1e6
-        )?;
+        writeln!(messages(), "{tasks}; {:.1} MB of files", bytes as f64 / 1e6)?;
         Ok(ExitStatus::Success)
     }
 }
@@ -251,7 +248,7 @@ impl WorkArguments {
         let mut worker = Worker::start(options, remote, files, downloader, encoders)?;
         for missing in worker.missing_protections() {
             writeln!(
-                io::stderr().lock(),
+                messages(),
                 "lodeseek: worker processes lack a protection: {missing}"
             )?;
         }
@@ -271,7 +268,7 @@ impl AssembleArguments {
         let first = results
             .first()
             .context("stdin holds no results; run `lodeseek cluster work`")?;
-        write_failures(&mut io::stderr().lock(), &results)?;
+        write_failures(&mut messages(), &results)?;
         let remote = RemoteSnapshots::open(&self.location, &storage_options())?;
         let base = self
             .base
@@ -292,7 +289,7 @@ impl AssembleArguments {
         bar.finish_and_clear();
         let triples = counted(report.triples(), "distinct triple");
         writeln!(
-            io::stderr().lock(),
+            messages(),
             "{} loaded; {triples}",
             counted(report.datasets.len(), "dataset")
         )?;
@@ -300,7 +297,7 @@ impl AssembleArguments {
         update.with_source(&assembly).run(home)?;
         for (id, error) in assembly.damaged() {
             writeln!(
-                io::stderr().lock(),
+                messages(),
                 "lodeseek: the record of {id} is damaged, its dataset was derived again: {error}"
             )?;
         }

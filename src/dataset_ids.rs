@@ -1,4 +1,4 @@
-//! Errors for unknown dataset ids, with the most similar ids of the index.
+//! Messages for unknown dataset ids, with the most similar ids of the index, and for an index without datasets.
 
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{Searcher, similar_ids};
@@ -17,6 +17,16 @@ pub(super) fn unknown(home: &Path, searcher: &Searcher, id: &DatasetId) -> anyho
         Err(error) => error.to_string(),
     };
     anyhow::anyhow!("there is no dataset {id} in the index; {advice}")
+}
+
+/// Returns the message for an index without datasets.
+pub(super) fn empty_collection(home: &Path) -> &'static str {
+    let loaded = Store::open(home, Access::Read, None).and_then(|store| store.ids());
+    if loaded.is_ok_and(|ids| !ids.is_empty()) {
+        "No dataset is indexed; run `lodeseek index`."
+    } else {
+        "The collection has no datasets; `lodeseek load` or `lodeseek harvest` adds some."
+    }
 }
 
 fn advice(name: &str, ids: &[DatasetId]) -> String {

@@ -12,6 +12,7 @@ use lodeseek_catalog::{
     DatasetId, DescriptionField, FieldError, Patch, assigned, description_json, in_language,
 };
 use lodeseek_changes::{Change, DatasetEdit, EditAction, EntityTags, Preconditions, advise_ids};
+use lodeseek_cli::streams::{messages, report_output};
 use lodeseek_net::egress::Cancellation;
 use lodeseek_store::{Access, Store, check_home};
 use serde_json::{Map, Value, json};
@@ -279,12 +280,12 @@ impl Arguments {
                 .map(|(key, _)| key)
                 .collect();
             let report = json!({ "id": self.id, "changed": changed, "edited": edited, "etag": after["etag"] });
-            let mut out = io::stdout().lock();
+            let mut out = report_output();
             serde_json::to_writer_pretty(&mut out, &report)?;
             writeln!(out)?;
             return Ok(ExitStatus::Success);
         }
-        let mut out = io::stderr().lock();
+        let mut out = messages();
         for (key, change) in &changed {
             let (was, is) = (change["before"].to_string(), change["after"].to_string());
             writeln!(out, "{key}: {} → {}", safe(&was), safe(&is))?;

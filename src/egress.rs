@@ -5,6 +5,7 @@ use ipnet::IpNet;
 use lodeseek_net::egress::{Egress, EgressPolicy, IriPrefix, OtherHosts};
 use lodeseek_net::sparql_client::{ClientOptions, SparqlClient};
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -19,8 +20,16 @@ pub(super) struct EgressArguments {
     other_services: Option<Others>,
     /// Allow a private network for the endpoints and portals named on the command line, and in `serve` for harvests and downloads
     /// requested with the scope admin; for nothing else (127.0.0.0/8, 10.1.0.0/16). Repeatable.
-    #[arg(long, alias = "inner-network", value_name = "CIDR")]
+    #[arg(long, alias = "inner-network", value_name = "CIDR", value_parser = private_network)]
     allow_private_network: Vec<IpNet>,
+}
+
+/// Parses a network; an address is the network of this address alone.
+pub(super) fn private_network(text: &str) -> Result<IpNet, String> {
+    let address = text.parse::<IpAddr>().map(IpNet::from);
+    address
+        .or_else(|_| text.parse())
+        .map_err(|_| format!("{text:?}: expected a network or an address, such as 127.0.0.0/8"))
 }
 
 /// Treatment of hosts that no argument allows.
@@ -124,5 +133,26 @@ impl EgressArguments {
             Arc::new(Egress::new(policy)),
             ClientOptions::default(),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::private_network;
+
+    #[test]
+    fn an_address_is_a_network() {
+        for (text, network) in [
+            ("127.0.0.1", "127.0.0.1/32"),
+            ("::1", "::1/128"),
+            ("10.1.0.0/16", "10.1.0.0/16"),
+        ] {
+            let parsed = private_network(text).map(|network| network.to_string());
+            assert_eq!(parsed.as_deref(), Ok(network));
+        }
+        for text in ["localhost", "127.0.0.1/40", "", "127.1"] {
+            let error = private_network(text).expect_err(text);
+            assert!(error.contains("such as 127.0.0.0/8"), "{error}");
+        }
     }
 }

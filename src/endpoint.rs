@@ -7,6 +7,7 @@ use super::provenance;
 use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
 use lodeseek_catalog::{Dataset, DatasetId};
+use lodeseek_cli::streams::messages;
 use lodeseek_harvest::endpoint_sampler::{
     Budget, CachePolicy, EndpointSampler, GraphOutcome, GraphReport, GraphSelection,
     SamplerOptions, SamplerProgress, SamplerReport,
@@ -173,7 +174,7 @@ impl EndpointArguments {
                 },
             )?;
         }
-        write_report(&mut io::stderr().lock(), &report, &sink.datasets, seconds)?;
+        write_report(&mut messages(), &report, &sink.datasets, seconds)?;
         let is_complete = report.count(GraphOutcome::Sampled) == report.graphs.len();
         Ok(if is_complete {
             ExitStatus::Success

@@ -8,7 +8,9 @@ use super::ExitStatus;
 use super::config::Config;
 use super::encoder::{RerankArguments, WorksUse};
 use super::filter::topic_filter;
+use super::terminal::first_names;
 use anyhow::{Context, ensure};
+use lodeseek_cli::streams::messages;
 use lodeseek_engine::Searcher;
 use lodeseek_eval::{
     Average, Comparison, Correction, Folds, Metric, Qrels, Resampling, Run, ScorePrecision,
@@ -16,6 +18,7 @@ use lodeseek_eval::{
 };
 use lodeseek_index::sparse::{FieldSet, LengthMode, ModelKind};
 use report::{Baselines, Format, MAX_BASELINES, Report, Row, RowComparison};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -66,6 +69,9 @@ pub(crate) struct Arguments {
     /// Output format.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
+    /// Short for `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Precision in which scores of runs are compared: double as in trec_eval 9.0.8, or single as in pytrec_eval.
     #[arg(long, value_enum, value_name = "PRECISION", default_value = "double")]
     scores: Scores,
@@ -149,7 +155,12 @@ pub(crate) fn run(
         topic_rows: arguments.per_query,
         rows,
     };
-    report.write(arguments.format, &mut io::stdout().lock())?;
+    let format = if arguments.json {
+        Format::Json
+    } else {
+        arguments.format
+    };
+    report.write(format, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)
 }
 
@@ -272,9 +283,17 @@ fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> a
         shared > 0,
         "{name}: none of its topics was judged; check that the run and the judgements belong to the same topics"
     );
-    let (missing, unjudged) = (qrels.len() - shared, run.len() - shared);
-    let mut err = io::stderr().lock();
-    if missing > 0 {
+    let topics: BTreeSet<&str> = run.iter().map(|(topic, _)| topic).collect();
+    let missing: Vec<&str> = qrels
+        .topics()
+        .filter(|topic| !topics.contains(topic))
+        .collect();
+    let unjudged: Vec<&str> = topics
+        .into_iter()
+        .filter(|topic| !qrels.has(topic))
+        .collect();
+    let mut err = messages();
+    if !missing.is_empty() {
         let counted = if matches!(average, Average::Intersection) {
             "do not count"
         } else {
@@ -282,15 +301,19 @@ fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> a
         };
         writeln!(
             err,
-            "lodeseek: {name}: {missing} of {} judged topics are not in the run and {counted}",
-            qrels.len()
+            "lodeseek: {name}: {} of {} judged topics are not in the run and {counted}: {}",
+            missing.len(),
+            qrels.len(),
+            first_names(missing)
         )?;
     }
-    if unjudged > 0 {
+    if !unjudged.is_empty() {
         writeln!(
             err,
-            "lodeseek: {name}: {unjudged} of its {} topics were not judged and do not count",
-            run.len()
+            "lodeseek: {name}: {} of its {} topics were not judged and do not count: {}",
+            unjudged.len(),
+            run.len(),
+            first_names(unjudged)
         )?;
     }
     Ok(())

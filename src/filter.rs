@@ -111,33 +111,72 @@ impl FilterArguments {
         Ok(filter)
     }
 
-    /// Returns the values that no dataset has, each with its facet: as a filter they exclude all datasets.
-    pub(super) fn unknown_values(
-        &self,
-        catalog: &IndexedCatalog,
-    ) -> Result<Vec<(Facet, &str)>, EngineError> {
-        let mut unknown = Vec::new();
-        for facet in Facet::ALL {
-            for value in self
-                .values(facet)
-                .iter()
-                .map(|value| value.trim())
-                .filter(|value| !value.is_empty())
-            {
-                let filter = Filter::default().with(facet, facet_value(facet, value));
-                if catalog
-                    .browse(&BrowseRequest {
-                        filter,
-                        ..BrowseRequest::default()
-                    })?
-                    .total
-                    == 0
-                {
-                    unknown.push((facet, value));
-                }
+    /// Returns the conditions that no dataset satisfies, as phrases such as `the license CC (did you mean CC-BY-4.0?)`. As a filter,
+    /// each of them excludes all datasets.
+    pub(super) fn unsatisfied(&self, catalog: &IndexedCatalog) -> Result<Vec<String>, EngineError> {
+        let mut phrases = Vec::new();
+        for (phrase, filter) in self.single_filters() {
+            if !passes_any(catalog, filter)? {
+                phrases.push(phrase);
             }
         }
-        Ok(unknown)
+        for facet in Facet::ALL {
+            for value in self.values(facet) {
+                let value = value.trim();
+                let filter = Filter::default().with(facet, facet_value(facet, value));
+                if value.is_empty() || passes_any(catalog, filter)? {
+                    continue;
+                }
+                let mut phrase = format!("the {} {}", facet.name(), safe(value));
+                let similar = similar_values(catalog, facet, value)?;
+                if !similar.is_empty() {
+                    phrase += &format!(" (did you mean {}?)", similar.join(" or "));
+                }
+                phrases.push(phrase);
+            }
+        }
+        Ok(phrases)
+    }
+
+    /// Returns a filter for each condition that is no value of a facet, with its phrase.
+    fn single_filters(&self) -> Vec<(String, Filter)> {
+        let mut filters = Vec::new();
+        if let Some(since) = self.since {
+            let filter = Filter {
+                since: Some(since),
+                ..Filter::default()
+            };
+            filters.push((format!("a year from {since} on"), filter));
+        }
+        if let Some(until) = self.before {
+            let filter = Filter {
+                until: Some(until),
+                ..Filter::default()
+            };
+            filters.push((format!("a year up to {until}"), filter));
+        }
+        if let Some(within) = self.within {
+            let filter = Filter {
+                within: Some(within),
+                ..Filter::default()
+            };
+            filters.push((format!("an area in {within}"), filter));
+        }
+        if let Some(covers) = self.covers {
+            let filter = Filter {
+                covers: Some(covers),
+                ..Filter::default()
+            };
+            filters.push((format!("a day in {covers}"), filter));
+        }
+        for column in &self.column {
+            let filter = Filter {
+                columns: vec![column.clone()],
+                ..Filter::default()
+            };
+            filters.push((format!("the column {}", safe(&column.to_string())), filter));
+        }
+        filters
     }
 
     fn values(&self, facet: Facet) -> &[String] {
@@ -156,6 +195,63 @@ impl FilterArguments {
             Facet::Source => &self.source,
             Facet::SuggestedTheme => &self.suggested_theme,
         }
+    }
+}
+
+/// Returns true if a dataset passes a filter.
+fn passes_any(catalog: &IndexedCatalog, filter: Filter) -> Result<bool, EngineError> {
+    let request = BrowseRequest {
+        filter,
+        ..BrowseRequest::default()
+    };
+    Ok(catalog.browse(&request)?.total > 0)
+}
+
+/// Maximum number of values of a facet that are compared with one that no dataset has.
+const MAX_COMPARED_VALUES: usize = 10_000;
+/// Maximum number of similar values in a message.
+const MAX_SIMILAR_VALUES: usize = 3;
+/// Minimum similarity (Jaro-Winkler) of values in a message.
+const MIN_VALUE_SIMILARITY: f64 = 0.85;
+
+/// Returns the values of a facet that are most similar to one that no dataset has.
+fn similar_values(
+    catalog: &IndexedCatalog,
+    facet: Facet,
+    unknown: &str,
+) -> Result<Vec<String>, EngineError> {
+    let request = BrowseRequest {
+        facets: MAX_COMPARED_VALUES,
+        ..BrowseRequest::default()
+    };
+    let counts = catalog.browse(&request)?.facets;
+    let values = counts.facets.into_iter().find(|one| one.facet == facet);
+    let mut similar = Vec::new();
+    for value in values.into_iter().flat_map(|one| one.values) {
+        let label = value_label(facet, &value);
+        if let Some(similarity) = similarity(unknown, &label) {
+            similar.push((similarity, safe(&label)));
+        }
+    }
+    similar.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    similar.truncate(MAX_SIMILAR_VALUES);
+    Ok(similar.into_iter().map(|(_, label)| label).collect())
+}
+
+/// Returns the similarity of a value with an unknown one. `None` if they differ too much.
+fn similarity(unknown: &str, value: &str) -> Option<f64> {
+    let (unknown, value) = (unknown.to_lowercase(), value.to_lowercase());
+    let is_part = value.starts_with(&unknown) || unknown.len() > 2 && value.contains(&unknown);
+    let similarity = strsim::jaro_winkler(&unknown, &value);
+    (is_part || similarity >= MIN_VALUE_SIMILARITY).then_some(similarity)
+}
+
+/// Returns a value of a facet as the command line shows and accepts it.
+fn value_label(facet: Facet, value: &ValueCount) -> String {
+    if facet.has_iris() {
+        facet_label(facet, &value.value)
+    } else {
+        value.value.clone()
     }
 }
 
@@ -189,11 +285,7 @@ pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Re
             has_years = true;
         }
         let value = |value: &ValueCount| {
-            let label = if one.facet.has_iris() {
-                facet_label(one.facet, &value.value)
-            } else {
-                value.value.clone()
-            };
+            let label = value_label(one.facet, value);
             format!(
                 "{}{} {}",
                 if value.chosen { "✓ " } else { "" },
@@ -226,4 +318,24 @@ fn write_years(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {
         writeln!(out, "  {:<14} {}", "year", years.join(" · "))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similarity;
+
+    #[test]
+    fn values_are_similar_by_their_beginning_or_spelling() {
+        for (unknown, value) in [
+            ("CC", "CC-BY-4.0"),
+            ("by-4", "CC-BY-4.0"),
+            ("Turtel", "Turtle"),
+            ("environnment", "Environment"),
+        ] {
+            assert!(similarity(unknown, value).is_some(), "{unknown} {value}");
+        }
+        for (unknown, value) in [("CC", "ODC-PDDL"), ("CSV", "Turtle"), ("nix", "name")] {
+            assert!(similarity(unknown, value).is_none(), "{unknown} {value}");
+        }
+    }
 }

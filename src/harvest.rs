@@ -2,10 +2,11 @@
 
 use super::ExitStatus;
 use super::config::{Config, HarvestSettings, duration};
-use super::egress::Others;
+use super::egress::{Others, private_network};
 use super::encoder::EncoderArguments;
 use super::index::IndexUpdate;
 use super::local::{local_home, make, unexpected};
+use super::provenance;
 use super::ranking::{Choice, Preset};
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{counted, cut, grouped, memory_note, verb};
@@ -15,6 +16,7 @@ use ipnet::IpNet;
 use lodeseek_changes::{
     Change, ChangeReport, HarvestOutcome, HarvestSchedule, Harvests, LocalHome, ScheduledSource,
 };
+use lodeseek_cli::streams::messages;
 use lodeseek_harvest::{
     Budget, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProtocol, HarvestRequest,
     SourceReport,
@@ -22,7 +24,6 @@ use lodeseek_harvest::{
 use lodeseek_index::vectors::Precision;
 use lodeseek_net::egress::{Cancellation, EgressPolicy, IriPrefix};
 use lodeseek_server::on_stop_signal;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -76,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = Others::Refused)]
     other_hosts: Others,
     /// Allow a private network for the sources and --host only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
-    #[arg(long, alias = "inner-network", value_name = "CIDR")]
+    #[arg(long, alias = "inner-network", value_name = "CIDR", value_parser = private_network)]
     allow_private_network: Vec<IpNet>,
     /// Milliseconds between two requests to one host.
     #[arg(long, value_name = "MS", default_value_t = 250)]
@@ -122,6 +123,9 @@ pub(crate) fn run(
     config: &Config,
     arguments: &Arguments,
 ) -> anyhow::Result<ExitStatus> {
+    if let Some(path) = &arguments.report {
+        provenance::check_writable(path).context("the report cannot be written")?;
+    }
     if let Some(server) = arguments.server.find(home)? {
         return arguments.harvest_through(&server);
     }
@@ -239,7 +243,7 @@ impl Arguments {
                     "; retrying at the next scheduled time"
                 };
                 writeln!(
-                    io::stderr().lock(),
+                    messages(),
                     "lodeseek: {}{retry}",
                     super::errors::message(&error)
                 )?;
@@ -293,18 +297,18 @@ impl Arguments {
         harvests: &Harvests,
         note: &str,
     ) -> anyhow::Result<ExitStatus> {
-        let mut out = io::stderr().lock();
+        let mut out = messages();
         for outcome in &harvests.harvests {
             write_outcome(&mut out, outcome, note)?;
         }
-        drop(out);
         if let Some(path) = &self.report {
             let json = match &harvests.harvests[..] {
                 [single] if request.is_single() => serde_json::to_value(single)?,
                 outcomes => serde_json::to_value(outcomes)?,
             };
             let text = serde_json::to_string_pretty(&json)? + "\n";
-            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            provenance::write_atomically(path, text.as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
         if !harvests.is_cancelled && harvests.failure().is_some() {
             anyhow::bail!(

@@ -6,6 +6,7 @@ use super::encoder::{EncoderArguments, method_name};
 use super::ranking::{Choice, Opened, Preset};
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{bar, counted, grouped, memory_note, rate, verb};
+use lodeseek_cli::streams::messages;
 use lodeseek_cluster::AssemblyTarget;
 use lodeseek_engine::{
     DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport,
@@ -105,7 +106,7 @@ pub(crate) fn run(
         ..IndexOptions::default()
     };
     if let Some(message) = analysis_change(home, requested) {
-        writeln!(io::stderr().lock(), "{message}")?;
+        writeln!(messages(), "{message}")?;
     }
     let bar = bar(
         1,
@@ -123,12 +124,18 @@ pub(crate) fn run(
     let indexer = Indexer::new(&store, options);
     let report = indexer.run(&show)?;
     bar.finish_and_clear();
-    write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+    write_report(&mut messages(), &report, started.elapsed())?;
     if let Some(incomplete) = incomplete.filter(|_| !arguments.rebuild) {
         writeln!(
-            io::stderr().lock(),
+            messages(),
             "an earlier version created this index: it cannot {}; run `lodeseek index --rebuild` once",
             incomplete.inability
+        )?;
+    }
+    if report.indexed + report.unchanged == 0 {
+        writeln!(
+            messages(),
+            "the collection has no datasets; `lodeseek load` or `lodeseek harvest` adds some"
         )?;
     }
     tidy(&indexer, &report)?;
@@ -140,24 +147,20 @@ pub(crate) fn run(
         vectors::delete(one)?;
         let megabytes = one.bytes as f64 / 1e6;
         writeln!(
-            io::stderr().lock(),
+            messages(),
             "deleted the vectors at {} ({megabytes:.1} MB)",
             one.folder.display()
         )?;
     }
     if let Some(encoder) = update.opened.encoders.first() {
-        writeln!(
-            io::stderr().lock(),
-            "the models run on {}",
-            encoder.device()
-        )?;
+        writeln!(messages(), "the models run on {}", encoder.device())?;
     }
     // Vectors of other models stay as they are.
     if arguments.forget_vectors.is_none() {
         update.vectors(home)?;
         choice.write_record(home)?;
     }
-    write_vectors(&mut io::stderr().lock(), &list_vectors(home)?)?;
+    write_vectors(&mut messages(), &list_vectors(home)?)?;
     Ok(ExitStatus::Success)
 }
 
@@ -201,7 +204,7 @@ impl Arguments {
         let result = server.index(self.rebuild)?;
         let indexed = result["indexed"].as_u64().unwrap_or(0);
         writeln!(
-            io::stderr().lock(),
+            messages(),
             "{} indexed by {}",
             counted(indexed, "dataset"),
             server.name()
@@ -303,16 +306,13 @@ impl<'c> IndexUpdate<'c> {
             indexer = indexer.with_source(source);
         }
         let report = indexer.run(&|_| ())?;
-        write_report(&mut io::stderr().lock(), &report, started.elapsed())?;
+        write_report(&mut messages(), &report, started.elapsed())?;
         tidy(&indexer, &report)?;
         self.add_multilingual(&store, report.analysis)?;
         drop(store);
         self.vectors(home)?;
         self.choice.write_record(home)?;
-        Ok(write_vectors(
-            &mut io::stderr().lock(),
-            &list_vectors(home)?,
-        )?)
+        Ok(write_vectors(&mut messages(), &list_vectors(home)?)?)
     }
 
     /// Opens the multilingual model if its vectors are to be made for the first time: the models are the default ones, and the
@@ -329,12 +329,12 @@ impl<'c> IndexUpdate<'c> {
         let (multilingual, missing) = self.choice.open_multilingual(None)?;
         if let Some(reason) = missing {
             writeln!(
-                io::stderr().lock(),
+                messages(),
                 "lodeseek: datasets are ranked without the multilingual model: {reason}"
             )?;
         } else if let Some(multilingual) = &multilingual {
             writeln!(
-                io::stderr().lock(),
+                messages(),
                 "the collection has texts in other languages than English: {} is used, too",
                 multilingual.encoder.name()
             )?;
@@ -389,19 +389,19 @@ fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
         return Ok(());
     }
     writeln!(
-        io::stderr().lock(),
+        messages(),
         "compacting the store to speed up reads; this step may be interrupted …"
     )?;
     let started = Instant::now();
     match indexer.compact_store(report) {
         Ok(_) => writeln!(
-            io::stderr().lock(),
+            messages(),
             "compacted in {:.1} s",
             started.elapsed().as_secs_f64()
         ),
         Err(error) => {
             writeln!(
-                io::stderr().lock(),
+                messages(),
                 "lodeseek: cannot compact the store; it is unchanged and usable: {error}"
             )
         }
@@ -430,7 +430,7 @@ fn encode_works_and_report(
         return Ok(());
     };
     writeln!(
-        io::stderr().lock(),
+        messages(),
         "{} encoded by {model}, {unchanged} unchanged; {:.1} s ({} works/s)",
         counted(encoded, "work"),
         time.as_secs_f64(),
@@ -468,7 +468,7 @@ fn encode_and_report(
                 ""
             };
         writeln!(
-            io::stderr().lock(),
+            messages(),
             "{} encoded{}, {method} vectors by {model}{shared_pass}, {unchanged} unchanged, {removed} removed; {:.1} MB in {:.1} s ({} datasets/s)",
             counted(encoded, "dataset"),
             of_workers(reused),

@@ -5,6 +5,7 @@ use super::output::OutputArguments;
 use super::server_client::ServerArguments;
 use super::terminal::{Format, cut, grouped, safe};
 use anyhow::Context;
+use lodeseek_cli::streams::messages;
 use lodeseek_engine::{CollectionDataset, CollectionWork, list_datasets, list_works};
 use lodeseek_store::{Access, Store};
 use serde::Serialize;
@@ -65,7 +66,7 @@ impl Arguments {
         }
         if list.is_empty() {
             writeln!(
-                io::stderr().lock(),
+                messages(),
                 "the collection contains no {}; `lodeseek load` adds some",
                 if self.works { "works" } else { "datasets" }
             )?;

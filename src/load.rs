@@ -13,6 +13,7 @@ use lodeseek_catalog::{CitingWork, CitingWorks};
 use lodeseek_changes::{
     Assigned, Change, ChangeReport, DumpsRequest, LoadOutcome, LoadRequest, LocalHome, WorksUpload,
 };
+use lodeseek_cli::streams::messages;
 use lodeseek_engine::AddedWorks;
 use lodeseek_harvest::is_address;
 use lodeseek_net::egress::Cancellation;
@@ -195,7 +196,7 @@ impl Arguments {
                     source.display()
                 );
                 writeln!(
-                    io::stderr().lock(),
+                    messages(),
                     "{lines} of {} not read; first: {}",
                     source.display(),
                     cut(first, 160)
@@ -244,7 +245,7 @@ impl Arguments {
             let report = outcome.as_ref().map(|outcome| &outcome.report);
             provenance::write(path, report.unwrap_or(&empty))?;
         }
-        let mut out = io::stderr().lock();
+        let mut out = messages();
         if let Some(LoadOutcome { report, .. }) = &outcome {
             self.write_problems(&mut out, report)?;
             writeln!(out, "{}{}", outcomes(report), place.note(report, time))?;

@@ -8,9 +8,12 @@ use super::syntax::write_graph;
 use super::terminal::counted;
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Iris};
+use lodeseek_cli::streams::messages;
 use lodeseek_engine::{Federation, Searcher};
 use lodeseek_rdf::{RdfSyntax, RdfVersion};
-use lodeseek_sparql::{Answer, Provenance, QueryEngine, QueryRequest, Services, SparqlLimits};
+use lodeseek_sparql::{
+    Answer, Cancellation, Head, Provenance, QueryEngine, QueryRequest, Services, SparqlLimits,
+};
 use lodeseek_store::{Access, Store};
 use serde_json::Value;
 use std::fs;
@@ -37,9 +40,10 @@ pub(crate) struct Arguments {
     provenance: bool,
     #[command(flatten)]
     egress: EgressArguments,
-    /// Format of the results.
-    #[arg(long, value_enum, default_value_t = Format::Tsv)]
-    format: Format,
+    /// Format of the results: tsv, csv, json or xml of SELECT and ASK; turtle, jsonld, nt or rdfxml of CONSTRUCT and DESCRIBE
+    /// [default: tsv, or turtle].
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Cancel the query after this time, in seconds.
     #[arg(long, value_name = "S", default_value_t = 60)]
     deadline: u64,
@@ -54,15 +58,54 @@ enum Format {
     Csv,
     Json,
     Xml,
+    Turtle,
+    #[value(name = "jsonld")]
+    JsonLd,
+    #[value(name = "nt")]
+    NTriples,
+    #[value(name = "rdfxml")]
+    RdfXml,
+}
+
+/// Kind of a format, by the form of the query.
+#[derive(Clone, Copy)]
+enum FormatKind {
+    /// Results of SELECT and ASK, with a media type.
+    Results(&'static str),
+    /// Triples of CONSTRUCT and DESCRIBE.
+    Graph(RdfSyntax),
 }
 
 impl Format {
-    fn media_type(self) -> &'static str {
+    fn kind(self) -> FormatKind {
         match self {
-            Self::Tsv => "text/tab-separated-values",
-            Self::Csv => "text/csv",
-            Self::Json => "application/sparql-results+json",
-            Self::Xml => "application/sparql-results+xml",
+            Self::Tsv => FormatKind::Results("text/tab-separated-values"),
+            Self::Csv => FormatKind::Results("text/csv"),
+            Self::Json => FormatKind::Results("application/sparql-results+json"),
+            Self::Xml => FormatKind::Results("application/sparql-results+xml"),
+            Self::Turtle => FormatKind::Graph(RdfSyntax::Turtle),
+            Self::JsonLd => FormatKind::Graph(RdfSyntax::JsonLd),
+            Self::NTriples => FormatKind::Graph(RdfSyntax::NTriples),
+            Self::RdfXml => FormatKind::Graph(RdfSyntax::RdfXml),
+        }
+    }
+
+    /// Returns the format of an answer: the requested one, else the default of the form of the query.
+    ///
+    /// # Errors
+    /// If the requested format is one of the other forms.
+    fn for_answer(requested: Option<Self>, head: &Head) -> anyhow::Result<Self> {
+        let is_graph = matches!(head, Head::Graph);
+        let default = if is_graph { Self::Turtle } else { Self::Tsv };
+        let format = requested.unwrap_or(default);
+        match (format.kind(), is_graph) {
+            (FormatKind::Results(_), true) => anyhow::bail!(
+                "--format: the query returns triples; formats of CONSTRUCT and DESCRIBE: turtle, jsonld, nt, rdfxml"
+            ),
+            (FormatKind::Graph(_), false) => anyhow::bail!(
+                "--format: the query returns no triples; formats of SELECT and ASK: tsv, csv, json, xml"
+            ),
+            _ => Ok(format),
         }
     }
 }
@@ -137,41 +180,44 @@ fn answer(
         provenance,
         ..QueryRequest::default()
     };
-    let answer = queries.evaluate(&request, &limits)?;
+    let stream = queries.stream(&request, &limits, &Cancellation::default())?;
+    let format = Format::for_answer(arguments.format, stream.head())?;
+    let answer = stream.whole()?;
     let mut out = io::stdout().lock();
-    match answer.write_results(arguments.format.media_type(), RdfVersion::V11) {
-        Some(written) => {
-            let written = written?;
+    match (format.kind(), &answer) {
+        (FormatKind::Graph(syntax), Answer::Graph { triples, .. }) => {
+            out.write_all(&for_terminal(write_graph(syntax, triples)?))?;
+        }
+        (FormatKind::Results(media_type), answer) => {
+            let written = answer.write_results(media_type, RdfVersion::V11);
+            let written = written.context("internal error: unknown format of results")??;
             out.write_all(&for_terminal(written.bytes))?;
             if written.removed_characters > 0 {
                 let count = written.removed_characters;
                 writeln!(
-                    io::stderr(),
+                    messages(),
                     "lodeseek: {count} characters that XML does not permit were left out"
                 )?;
             }
-            if matches!(arguments.format, Format::Json | Format::Xml) {
+            if matches!(format, Format::Json | Format::Xml) {
                 writeln!(out)?;
             }
         }
-        None => {
-            if let Answer::Graph { triples, .. } = &answer {
-                out.write_all(&for_terminal(write_graph(RdfSyntax::Turtle, triples)?))?;
-            }
-        }
+        // The format was checked against the form of the query.
+        (FormatKind::Graph(_), _) => {}
     }
     for endpoint in endpoints.snapshot() {
         let name = &endpoint.endpoint;
         // A query with LIMIT can end before the response of an endpoint does.
         if endpoint.calls == 0 {
             writeln!(
-                io::stderr(),
+                messages(),
                 "lodeseek: {name}: the query ended before the response"
             )?;
             continue;
         }
         writeln!(
-            io::stderr(),
+            messages(),
             "lodeseek: {name}: {}, {}, {}, {:.2} s",
             counted(endpoint.requests, "request"),
             counted(endpoint.rows, "row"),
@@ -180,7 +226,7 @@ fn answer(
         )?;
     }
     if answer.is_truncated() {
-        writeln!(io::stderr(), "lodeseek: {}", truncation(&answer, &limits))?;
+        writeln!(messages(), "lodeseek: {}", truncation(&answer, &limits))?;
     }
     Ok(ExitStatus::Success)
 }

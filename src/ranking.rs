@@ -10,6 +10,7 @@ use lodeseek_cli::config::{Source, is_path};
 use lodeseek_cli::encoder::{
     EncoderArguments, Execution, MULTILINGUAL_MODEL, SHIPPED_MODEL, encoder_options,
 };
+use lodeseek_cli::streams::messages;
 use lodeseek_engine::{
     CrossEncoding, EncodingOptions, create_vectors, has_vectors, vectors_folder,
 };
@@ -674,7 +675,7 @@ impl Opened {
             } else {
                 "datasets are ranked without the multilingual model"
             };
-            writeln!(io::stderr().lock(), "lodeseek: {consequence}: {reason}")?;
+            writeln!(messages(), "lodeseek: {consequence}: {reason}")?;
         }
         Ok(self)
     }

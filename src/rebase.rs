@@ -2,8 +2,9 @@
 
 use super::ExitStatus;
 use super::terminal::counted;
+use lodeseek_cli::streams::messages;
 use lodeseek_store::change_base;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 #[derive(clap::Args, Debug)]
@@ -17,7 +18,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let datasets = change_base(home, &arguments.base)?;
     let datasets = counted(datasets as u64, "dataset");
     writeln!(
-        io::stderr().lock(),
+        messages(),
         "the base of {} is {}: {datasets}",
         home.display(),
         arguments.base

@@ -9,9 +9,10 @@ use super::worker::WorkerArguments;
 use anyhow::Context;
 use lodeseek_catalog::DatasetId;
 use lodeseek_changes::{Change, ChangeReport, Removed};
+use lodeseek_cli::streams::messages;
 use lodeseek_net::egress::Cancellation;
 use lodeseek_store::check_home;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 #[derive(clap::Args, Debug)]
@@ -39,7 +40,7 @@ pub(crate) fn run(
         };
         let removed = result["removed"].as_u64().unwrap_or(0);
         writeln!(
-            io::stderr().lock(),
+            messages(),
             "{} removed by {}",
             counted(removed, arguments.unit()),
             server.name()
@@ -53,11 +54,7 @@ pub(crate) fn run(
         ChangeReport::Remove(Removed { removed }) => removed,
         other => return Err(unexpected(&other)),
     };
-    writeln!(
-        io::stderr().lock(),
-        "{} removed",
-        counted(removed, arguments.unit())
-    )?;
+    writeln!(messages(), "{} removed", counted(removed, arguments.unit()))?;
     Ok(ExitStatus::Success)
 }
 

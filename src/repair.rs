@@ -4,6 +4,7 @@ use super::ExitStatus;
 use super::config::Config;
 use super::terminal::{Format, bar, safe};
 use super::verify::{administration_damage, missing_setting_files, write_damage};
+use lodeseek_cli::streams::report_output;
 use lodeseek_engine::{RepairReport, repair};
 use lodeseek_harvest::forget_datasets;
 use lodeseek_index::AnalysisKind;
@@ -47,7 +48,7 @@ pub(crate) fn run(
         .map(|lost| lost.id.clone())
         .collect();
     forget_datasets(&home.join("harvest"), &lost)?;
-    let mut out = io::stdout().lock();
+    let mut out = report_output();
     match arguments.format {
         Format::Json => {
             serde_json::to_writer_pretty(&mut out, &report)?;

@@ -7,6 +7,7 @@ use super::filter::topic_filter;
 use super::model::ModelArguments;
 use super::provenance;
 use super::server_client::{Found, ServerClient};
+use super::terminal::first_names;
 use super::values::positive;
 use anyhow::{Context, ensure};
 use indicatif::ProgressBar;
@@ -68,6 +69,8 @@ pub(crate) fn run(
             "the output file {} is the file of topics, which it would replace; choose another one",
             output.display()
         );
+        // A mistyped folder is found before the topics are ranked.
+        provenance::check_writable(output).context("the run cannot be written")?;
     }
     if let Some(address) = &arguments.server {
         return run_at(address, &topics, arguments);
@@ -143,11 +146,14 @@ fn rank(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let empty = run.iter().filter(|(_, ranking)| ranking.is_empty()).count();
-    if empty > 0 {
+    let rankings = run.iter().filter(|(_, ranking)| ranking.is_empty());
+    let empty: Vec<&str> = rankings.map(|(topic, _)| topic).collect();
+    if !empty.is_empty() {
         tracing::warn!(
-            "no dataset was found for {empty} of {} topics",
-            topics.0.len()
+            "no dataset was found for {} of {} topics: {}",
+            empty.len(),
+            topics.0.len(),
+            first_names(empty)
         );
     }
     Ok(run)

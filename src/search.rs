@@ -4,7 +4,7 @@ mod remote;
 
 use super::ExitStatus;
 use super::config::{Config, check_analysis};
-use super::dataset_ids;
+use super::dataset_ids::{self, empty_collection};
 use super::encoder::{RerankArguments, method_name};
 use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
@@ -12,13 +12,14 @@ use super::output::{OutputArguments, write_json};
 use super::rows::table_lines;
 use super::terminal::{Style, counted, cut, grouped, safe, verb};
 use super::values::positive;
+use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::hit_json;
 use lodeseek_engine::{
     Coverage, DenseMatch, DuplicateMode, EncoderSummary, Evidence, Example, ExampleGraph,
     ExampleSimilarity, Hit, Interpretation, InterpretationKind, MatchQuality, PairSummary,
     PartKind, QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart,
-    SnippetKind, SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence,
+    SnippetKind, SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence, check_query,
 };
 use lodeseek_rdf::language_name;
 use lodeseek_rerank::Granularity;
@@ -29,7 +30,7 @@ use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Query: words, or a description of the data in a sentence.
+    /// Query: words, or a description of the data in a sentence. `-` reads it from stdin.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Maximum number of hits.
@@ -103,6 +104,7 @@ pub(crate) fn run(
     {
         return remote::run(address, arguments);
     }
+    let query = arguments.query()?;
     let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
     check_analysis(config, searcher.catalog().analysis()?)?;
     let choice = arguments
@@ -115,7 +117,6 @@ pub(crate) fn run(
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
     }
-    let query = arguments.query.join(" ");
     let examples: Vec<Example> = arguments
         .like
         .iter()
@@ -146,14 +147,18 @@ pub(crate) fn run(
     if arguments.output.is_json() {
         write_json(&mut out, &hit_json(&query, &response))?;
     } else {
+        if searcher.catalog().len()? == 0 {
+            writeln!(out, "{}", empty_collection(home))?;
+            return Ok(ExitStatus::NoResult);
+        }
         write_response(&mut out, &searcher, &request, &response, &arguments.like)?;
         if response.hits.is_empty() {
-            for (facet, value) in arguments.filter.unknown_values(searcher.catalog())? {
+            let unsatisfied = arguments.filter.unsatisfied(searcher.catalog())?;
+            if !unsatisfied.is_empty() {
                 writeln!(
                     out,
-                    "No dataset has the {} {}; --facets lists the values of all hits.",
-                    facet.name(),
-                    safe(value)
+                    "No dataset has {}; --facets lists the values of all hits.",
+                    unsatisfied.join(", or ")
                 )?;
             }
         }
@@ -163,6 +168,23 @@ pub(crate) fn run(
     } else {
         ExitStatus::Success
     })
+}
+
+impl Arguments {
+    /// Returns the query: the words of the command line, or for `-` the text of stdin.
+    ///
+    /// # Errors
+    /// If stdin cannot be read, or the query is empty.
+    fn query(&self) -> anyhow::Result<String> {
+        let mut query = self.query.join(" ");
+        if query == "-" {
+            let text =
+                io::read_to_string(io::stdin()).context("cannot read the query from stdin")?;
+            query = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        check_query(&query)?;
+        Ok(query)
+    }
 }
 
 /// Returns an example by the id of a dataset, or else by the path of a file.

@@ -8,8 +8,10 @@ use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, grouped, safe};
 use anyhow::Context;
 use lodeseek_catalog::DatasetId;
+use lodeseek_cli::streams::messages;
 use lodeseek_engine::{
-    Content, DatasetSnippet, ExtractedSnippet, Searcher, SnippetRequest, extract_snippet,
+    Content, DatasetSnippet, ExtractedSnippet, Searcher, SnippetRequest, check_query,
+    extract_snippet,
 };
 use lodeseek_index::Analysis;
 use lodeseek_profile::Patterns;
@@ -20,7 +22,7 @@ use lodeseek_snippet::sample::CountingPass;
 use lodeseek_snippet::{
     Deadline, LabelledTerm, LabelledTriple, Method, RowBudget, TripleBudget, draw_document,
 };
-use lodeseek_store::{Access, Store};
+use lodeseek_store::{Access, Store, StoreError, check_home};
 use oxsdatatypes::DateTime;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -44,7 +46,7 @@ pub(crate) struct Arguments {
     /// Snippet method [default: illusnip, or optimal with --query].
     #[arg(long, value_parser = super::method::any())]
     method: Option<Method>,
-    /// Query words. Methods that do not use a query only mark them.
+    /// Query words, for a method that uses a query.
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
     /// Sample at most this many triples of a file that does not fit in memory. The file is read twice, so that weights are those
@@ -69,6 +71,23 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Rejects a query that the method does not use, and an empty one.
+    fn check_query(&self) -> anyhow::Result<()> {
+        let Some(query) = &self.query else {
+            return Ok(());
+        };
+        check_query(query)?;
+        if let Some(method) = self.method.filter(|method| !method.takes_query()) {
+            let with_query = Method::ALL.into_iter().filter(|one| one.takes_query());
+            let names: Vec<&str> = with_query.map(Method::name).collect();
+            anyhow::bail!(
+                "snippet method {method} does not use a query; methods with a query: {}",
+                names.join(", ")
+            );
+        }
+        Ok(())
+    }
+
     fn request(&self) -> SnippetRequest {
         let default = if self.query.is_some() {
             Method::Optimal
@@ -113,6 +132,10 @@ impl Source {
             arguments.sample.is_none(),
             "--sample requires a file, but {target} is not a file"
         );
+        if let Err(error @ StoreError::NoHome { .. }) = check_home(home) {
+            let context = format!("{target} is neither a file nor a dataset");
+            return Err(anyhow::Error::from(error).context(context));
+        }
         Ok(Self::Dataset(
             Box::new(Searcher::open(home)?),
             DatasetId::new(target)?,
@@ -159,6 +182,7 @@ impl SnippetResult {
 }
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+    arguments.check_query()?;
     let request = arguments.request();
     let source = Source::open(home, arguments, request.method)?;
     let started = Instant::now();
@@ -194,9 +218,9 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             &Patterns::new(content.graph()),
             &snippet.snippet,
         );
-        writeln!(io::stderr(), "{report}")?;
+        writeln!(messages(), "{report}")?;
     }
-    write_note(&mut io::stderr().lock(), content.graph(), snippet, time)?;
+    write_note(&mut messages(), content.graph(), snippet, time)?;
     Ok(if snippet.triples.is_empty() {
         ExitStatus::NoResult
     } else {
@@ -336,7 +360,7 @@ fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<C
             grouped(sample.graph.len() as u64),
             grouped(sample.profile.triples),
         );
-        writeln!(io::stderr(), "a sample of {held} of {all} triples{error}")?;
+        writeln!(messages(), "a sample of {held} of {all} triples{error}")?;
     }
     Ok(Content::from_sample(sample))
 }
@@ -347,7 +371,7 @@ fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
     for report in DumpReader::default().read_file(Path::new(target), target, "file:///", sink) {
         for problem in &report.problems {
             writeln!(
-                io::stderr(),
+                messages(),
                 "{}: {}",
                 safe(&report.file),
                 safe(&problem.to_string())

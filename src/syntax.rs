@@ -1,8 +1,9 @@
 //! RDF syntaxes as values of an argument.
 
+use lodeseek_cli::streams::messages;
 use lodeseek_rdf::{RdfForm, RdfSyntax};
 use oxrdf::Triple;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// RDF syntax of the output.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
@@ -34,14 +35,14 @@ pub(crate) fn write_graph(syntax: RdfSyntax, triples: &[Triple]) -> anyhow::Resu
     if let Some(iri) = omissions.iri {
         let count = omissions.statements;
         writeln!(
-            io::stderr(),
+            messages(),
             "lodeseek: {count} statements were left out, the first with the property <{iri}>: RDF/XML cannot express it"
         )?;
     }
     if omissions.characters > 0 {
         let count = omissions.characters;
         writeln!(
-            io::stderr(),
+            messages(),
             "lodeseek: {count} characters that XML does not permit were left out"
         )?;
     }

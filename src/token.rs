@@ -3,9 +3,10 @@
 use super::ExitStatus;
 use super::output::{OutputArguments, write_json};
 use lodeseek_changes::{Scope, Tokens};
+use lodeseek_cli::streams::report_output;
 use lodeseek_store::check_home;
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -47,7 +48,7 @@ enum Command {
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     check_home(home)?;
     let tokens = Tokens::new(home);
-    let mut out = io::stdout().lock();
+    let mut out = report_output();
     match &arguments.command {
         Command::Add { name, scope } => {
             let secret = new_secret()?;

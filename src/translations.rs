@@ -2,6 +2,7 @@
 
 use super::ExitStatus;
 use super::terminal::{grouped, safe};
+use lodeseek_cli::streams::{messages, report_output};
 use lodeseek_engine::{
     AnalysisKind, DictionaryFile, LabelCollector, index_folder, read_dictionary,
     remove_translations, update_own_translations, write_translations,
@@ -40,7 +41,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         let is_removed = remove_translations(home, DictionaryFile::Operator)?;
         update_own(home)?;
         writeln!(
-            io::stderr(),
+            messages(),
             "{}",
             if is_removed {
                 "the labels of the files were removed"
@@ -69,7 +70,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     }
     if is_empty {
         writeln!(
-            io::stderr(),
+            messages(),
             "there is no dictionary: no dataset has labels in several languages; `lodeseek translations FILE` adds labels"
         )?;
         return Ok(ExitStatus::NoResult);
@@ -86,7 +87,7 @@ fn update_own(home: &Path) -> anyhow::Result<()> {
 }
 
 fn write_dictionary(source: &str, translations: &Translations) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = report_output();
     let targets: Vec<&str> = translations.targets().map(language_name).collect();
     writeln!(
         out,
@@ -116,7 +117,7 @@ fn create(home: &Path, arguments: &Arguments) -> anyhow::Result<()> {
         {
             for problem in &report.problems {
                 writeln!(
-                    io::stderr(),
+                    messages(),
                     "{}: {}",
                     safe(&report.file),
                     safe(&problem.to_string())
@@ -135,6 +136,6 @@ fn create(home: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     );
     write_translations(home, dictionary)?;
     update_own(home)?;
-    writeln!(io::stderr(), "the dictionary was written")?;
+    writeln!(messages(), "the dictionary was written")?;
     Ok(())
 }

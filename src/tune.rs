@@ -8,6 +8,7 @@ use super::ranking::{Choice, FusionSettings};
 use super::terminal::bar;
 use anyhow::{Context, bail, ensure};
 use lodeseek_catalog::DatasetId;
+use lodeseek_cli::streams::report_output;
 use lodeseek_engine::{ComponentRankings, RerankOptions, Searcher};
 use lodeseek_eval::mean;
 use lodeseek_eval::{
@@ -19,7 +20,7 @@ use lodeseek_ranking::Ranking;
 use lodeseek_rerank::Granularity;
 use lodeseek_rerank::fusion::Pool;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Pools to choose from. The first is the default.
@@ -118,7 +119,7 @@ pub(crate) fn run(
             .map(|(after, before)| after - before),
     );
     let p = SignificanceTest::default().p(&differences);
-    let mut out = io::stdout().lock();
+    let mut out = report_output();
     writeln!(
         out,
         "{} of {}: default {:.4}, learned {:.4} (cross-validated, {} folds), p = {p:.3}",

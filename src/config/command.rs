@@ -7,6 +7,7 @@ use crate::ranking::{self, Record};
 use crate::terminal::counted;
 use anyhow::{Context, ensure};
 use lodeseek_cli::config::{FILE, path, read};
+use lodeseek_cli::streams::report_output;
 use lodeseek_engine::index_folder;
 use lodeseek_index::{AnalysisKind, Index};
 use lodeseek_server::default_texts;
@@ -199,7 +200,7 @@ fn init(home: &Path) -> anyhow::Result<()> {
         (before.clone() + &template(!before.is_empty())).as_bytes(),
     )?;
     writeln!(
-        io::stdout().lock(),
+        report_output(),
         "{}: remove the # of the keys that you set",
         path.display()
     )?;

@@ -1,6 +1,6 @@
 //! The settings by type. A field is `None` if neither file nor environment sets it.
 
-use crate::egress::Others;
+use crate::egress::{Others, private_network};
 use crate::ranking::Preset;
 use ipnet::IpNet;
 use lodeseek_cli::config::parse_text;
@@ -145,7 +145,7 @@ pub(crate) struct ServiceSettings {
     pub(crate) allow: Option<Vec<IriPrefix>>,
     #[serde(deserialize_with = "parse_text")]
     pub(crate) others: Option<Others>,
-    #[serde(deserialize_with = "texts")]
+    #[serde(deserialize_with = "networks")]
     pub(crate) private_networks: Option<Vec<IpNet>>,
 }
 
@@ -197,6 +197,15 @@ fn texts<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
         .map(|text| text.parse().map_err(de::Error::custom))
         .collect::<Result<_, _>>()
         .map(Some)
+}
+
+fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<IpNet>>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    let networks = texts.iter().map(|text| private_network(text));
+    networks
+        .collect::<Result<_, _>>()
+        .map(Some)
+        .map_err(de::Error::custom)
 }
 
 fn comma_list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(

@@ -17,7 +17,7 @@ pub(super) fn run(address: &str, arguments: &Arguments) -> anyhow::Result<ExitSt
         !arguments.model.has_fields_or_weights(),
         "--server: --fields, --weights and --lengths are settings of this program; the server has its own"
     );
-    let query = arguments.query.join(" ");
+    let query = arguments.query()?;
     let filter = arguments.filter.filter()?;
     let server = ServerClient::at(address)?;
     let response = server.search(&parameters(arguments, &query, &filter))?;

@@ -4,8 +4,9 @@ use super::upload::Upload;
 use super::{Conditional, TIMEOUT, WAIT_SECONDS};
 use crate::terminal::bar;
 use anyhow::{Context, bail};
+use lodeseek_cli::streams::messages;
 use serde_json::Value;
-use std::io::{self, Write};
+use std::io::Write;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -59,7 +60,7 @@ impl Remote {
             );
         }
         if address.starts_with("http://") && token.is_some() && !is_loopback(host) {
-            let mut out = io::stderr().lock();
+            let mut out = messages();
             writeln!(
                 out,
                 "lodeseek: {address} has no TLS: others on the network can read the token; use https"

@@ -391,6 +391,110 @@ fn a_folder_is_a_catalogue() {
     assert!(!catalog.is_incomplete);
 }
 
+/// Returns the ids of the datasets of a catalogue.
+fn ids(catalog: &Catalog) -> Vec<&str> {
+    let datasets = catalog.datasets.iter();
+    datasets
+        .map(|dataset| dataset.metadata.id.as_str())
+        .collect()
+}
+
+#[test]
+fn json_of_a_folder_is_a_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write =
+        |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    let point = r#"{"type": "Feature", "properties": {"name": "Oak"}, "geometry": {"type": "Point", "coordinates": [1, 2]}}"#;
+    write(
+        "g.geojson",
+        &format!(r#"{{"type": "FeatureCollection", "features": [{point}]}}"#),
+    );
+    write("l.jsonl", "{\"name\": \"Oak\"}\n{\"name\": \"Elm\"}\n");
+    write("o.json", r#"{"oak": {"height": 3}, "elm": {"height": 4}}"#);
+    write("trees.json", r#"[{"name": "Oak", "height": 3}]"#);
+    let catalog = read(folder.path());
+    assert_eq!(
+        ids(&catalog),
+        ["g", "l", "o", "trees"],
+        "{:?}",
+        catalog.problems
+    );
+    assert!(
+        !catalog.is_incomplete && catalog.problems.is_empty(),
+        "{:?}",
+        catalog.problems
+    );
+
+    write("cut.json", r#"[{"name": "Oak"}, {"name": "E"#);
+    let catalog = read(folder.path());
+    assert_eq!(ids(&catalog), ["g", "l", "o", "trees"]);
+    assert!(catalog.is_incomplete, "a broken file is reported");
+    assert!(
+        catalog.problems[0].contains("cut.json: not valid JSON"),
+        "{:?}",
+        catalog.problems
+    );
+
+    // A file that a catalogue names is content, whatever it looks like.
+    write(
+        "l.jsonl",
+        "{\"title\": \"Oak\", \"description\": \"Tree\"}\n{\"title\": \"Elm\", \"description\": \"Tree\"}\n",
+    );
+    write("trees.json", r#"[{"id": 1, "name": "Oak"}]"#);
+    write(
+        "datasets.json",
+        r#"[{"dataset_id": "d", "title": "Trees", "download": ["trees.json", "l.jsonl", "cut.json"]}]"#,
+    );
+    let catalog = read(folder.path());
+    assert_eq!(ids(&catalog), ["d", "g", "o"], "{:?}", catalog.problems);
+    assert!(
+        !catalog.is_incomplete && catalog.problems.is_empty(),
+        "{:?}",
+        catalog.problems
+    );
+}
+
+#[test]
+fn a_descriptor_of_the_tables_of_another_dataset_is_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    write("1/oaks.csv", "name,height\noak,3\n");
+    write("2/elms.csv", "name,height\nelm,4\n");
+    write("2/ash.csv", "name,height\nash,5\n");
+    let package =
+        |names: &str| format!(r#"{{"name": "p", "title": "Package", "resources": [{names}]}}"#);
+    // A resource without a file in the folder is no table.
+    write(
+        "1/datapackage.json",
+        &package(r#"{"path": "oaks.csv"}, {"path": "none.csv"}"#),
+    );
+    write(
+        "2/datapackage.json",
+        &package(r#"{"path": "elms.csv"}, {"path": "ash.csv"}"#),
+    );
+    write(
+        "datasets.json",
+        r#"[{"dataset_id": "a", "title": "Oaks", "download": "1/oaks.csv"}, {"dataset_id": "b", "title": "Elms", "download": "2/elms.csv"}]"#,
+    );
+    let catalog = read(folder.path());
+    assert_eq!(
+        ids(&catalog),
+        ["p", "a", "b"],
+        "the second package has a table of its own"
+    );
+    let message = "1/datapackage.json: left out: it describes files of the dataset a";
+    assert_eq!(catalog.problems.len(), 1, "{:?}", catalog.problems);
+    assert!(
+        catalog.problems[0].contains(message),
+        "{:?}",
+        catalog.problems
+    );
+}
+
 /// Root reads every folder: nothing is tested then.
 #[cfg(unix)]
 #[test]

@@ -1,6 +1,8 @@
 //! The program as users run it: exit codes, stdout and stderr.
 
-use super::support::{Home, Ran, chain_of_prefixes, iri, json, open, queries, run, testdata};
+use super::support::{
+    Home, Ran, chain_of_prefixes, iri, json, open, program, queries, run, testdata,
+};
 use insta::assert_snapshot;
 use lodeseek_store::{Access, Store};
 use std::fs;
@@ -685,6 +687,209 @@ fn a_home_in_use_is_left_alone() {
 }
 
 #[test]
+fn the_explanation_of_a_fused_score_has_every_ranking() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [
+        &["load", "testdata/catalog.ttl"][..],
+        &["index", "--ranking", "balanced"],
+    ] {
+        assert_eq!(run(folder.path(), arguments).code, Some(0));
+    }
+    let search = |more: &[&str]| {
+        let arguments = ["search", "--explain", "street trees of the city"];
+        let output = program(folder.path())
+            .env_remove("LODESEEK_RANKING")
+            .args([&arguments[..], more].concat())
+            .output()
+            .expect("the program starts");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let found: serde_json::Value = serde_json::from_str(&search(&["--json"])).expect("JSON");
+    for hit in found["hits"].as_array().expect("hits") {
+        let (tree, score) = (&hit["explanation"], &hit["score"]);
+        let (value, score) = (tree["value"].as_f64(), score.as_f64());
+        let Some(score) = score else { continue };
+        assert!((value.expect("a value") - score).abs() < 1e-9, "{hit}");
+    }
+    let tree = &found["hits"][0]["explanation"];
+    let rankings = tree["details"].as_array().expect("rankings");
+    assert_eq!(rankings.len(), 2, "{tree}");
+    for ranking in rankings {
+        let numbers: Vec<f64> = ranking["details"]
+            .as_array()
+            .expect("factors")
+            .iter()
+            .map(|factor| factor["value"].as_f64().expect("a number"))
+            .collect();
+        let product = ranking["value"].as_f64().expect("a number");
+        assert!(
+            (numbers[0] * numbers[1] - product).abs() < 1e-9,
+            "{ranking}"
+        );
+        assert_eq!(
+            numbers.len(),
+            3,
+            "weight, normalised score and score: {ranking}"
+        );
+    }
+    let text = search(&[]);
+    for part in [
+        "sum of the rankings (",
+        "weight\n",
+        "rank 1",
+        "score by fsdm",
+    ] {
+        assert!(text.to_lowercase().contains(part), "{part:?} in {text}");
+    }
+}
+
+#[test]
+fn an_empty_query_is_an_error() {
+    let home = home();
+    for query in ["", "!!!", " "] {
+        let error = fails(home.path(), &["search", query]);
+        assert!(error.contains("the query is empty"), "{error}");
+    }
+    let abstract_file = home.path().join("abstract.txt");
+    fs::write(&abstract_file, "ginkgo\ntrees\n").expect("written");
+    let output = program(home.path())
+        .args(["search", "-"])
+        .stdin(fs::File::open(&abstract_file).expect("a file"))
+        .output()
+        .expect("the program starts");
+    let out = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(out.contains("for “ginkgo trees” among"), "{out}");
+}
+
+#[test]
+fn the_form_of_a_query_decides_on_its_formats() {
+    let home = home();
+    let construct = "CONSTRUCT { ?s a ?c } WHERE { ?s a ?c } LIMIT 1";
+    for (format, start) in [("nt", "<"), ("jsonld", "["), ("rdfxml", "<?xml")] {
+        let ran = run(home.path(), &["query", construct, "--format", format]);
+        assert!(ran.code == Some(0) && ran.out.starts_with(start), "{ran:?}");
+    }
+    let error = fails(home.path(), &["query", construct, "--format", "csv"]);
+    assert!(error.contains("turtle, jsonld, nt, rdfxml"), "{error}");
+    for query in ["ASK {}", "SELECT * { ?s ?p ?o } LIMIT 1"] {
+        let error = fails(home.path(), &["query", query, "--format", "turtle"]);
+        assert!(error.contains("tsv, csv, json, xml"), "{error}");
+    }
+}
+
+#[test]
+fn a_collection_without_datasets_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().join("home");
+    let loaded = run(&home, &["load", "testdata/catalog.ttl"]);
+    assert_eq!(loaded.code, Some(0), "{loaded:?}");
+    for id in ids(&home) {
+        assert_eq!(run(&home, &["remove", &id]).code, Some(0));
+    }
+    let indexed = run(&home, &["index"]);
+    let message = "the collection has no datasets; `lodeseek load`";
+    assert!(indexed.err.contains(message), "{indexed:?}");
+    let searched = run(&home, &["search", "trees"]);
+    assert_eq!(searched.code, Some(1), "{searched:?}");
+    assert!(
+        searched.out.starts_with("The collection has no datasets;"),
+        "{searched:?}"
+    );
+    assert_eq!(run(&home, &["load", "testdata/catalog.ttl"]).code, Some(0));
+    let searched = run(&home, &["search", "trees"]);
+    assert!(
+        searched.out.starts_with("No dataset is indexed;"),
+        "{searched:?}"
+    );
+}
+
+fn ids(home: &Path) -> Vec<String> {
+    let listed = run(home, &["list", "--json"]);
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&listed.out).expect("JSON");
+    let ids = listed
+        .iter()
+        .map(|one| one["id"].as_str().expect("an id").to_owned());
+    ids.collect()
+}
+
+#[test]
+fn messages_name_what_was_typed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, nowhere) = (folder.path().join("topics.tsv"), folder.path().join("none"));
+    fs::write(&file, "1\ttrees\n2\tzyxw\n").expect("written");
+    for arguments in [
+        &["search", "snow"][..],
+        &["list"],
+        &["load", "testdata/catalog.ttl"],
+    ] {
+        let error = fails(&file, arguments);
+        assert!(
+            error.contains("topics.tsv is a file, not the folder"),
+            "{error}"
+        );
+    }
+    let error = fails(&nowhere, &["snippet", "lod/nofile.ttl"]);
+    assert!(
+        error.contains("lod/nofile.ttl is neither a file nor a dataset: ")
+            && error.contains("is not a Lodeseek home"),
+        "{error}"
+    );
+    let home = home();
+    let query = [
+        "snippet",
+        "street-trees",
+        "--method",
+        "illusnip",
+        "--query",
+        "snow",
+    ];
+    let error = fails(home.path(), &query);
+    assert!(
+        error.contains("illusnip does not use a query; methods with a query: "),
+        "{error}"
+    );
+    let topics = file.to_str().expect("a path");
+    let error = fails(
+        home.path(),
+        &["run", "--topics", topics, "--output", "/nodir/x.run"],
+    );
+    assert!(
+        error.contains("/nodir/x.run: the folder /nodir does not exist"),
+        "{error}"
+    );
+    let output = folder.path().join("x.run");
+    let output = output.to_str().expect("a path");
+    let ran = run(
+        home.path(),
+        &["run", "--topics", topics, "--output", output],
+    );
+    assert!(
+        ran.err
+            .contains("no dataset was found for 1 of 2 topics: 2"),
+        "{ran:?}"
+    );
+    let qrels = folder.path().join("q.qrels");
+    fs::write(&qrels, "1 0 street-trees 1\n7 0 street-trees 1\n").expect("written");
+    let qrels = qrels.to_str().expect("a path");
+    let evaluated = run(home.path(), &["evaluate", qrels, output, "--json"]);
+    assert!(
+        evaluated
+            .err
+            .contains("1 of 2 judged topics are not in the run and count 0: 7"),
+        "{evaluated:?}"
+    );
+    let _: serde_json::Value = serde_json::from_str(&evaluated.out).expect("JSON");
+    let error = fails(
+        home.path(),
+        &["evaluate", qrels, output, "--folds", "/nodir"],
+    );
+    assert!(
+        error.contains("the folder /nodir does not exist"),
+        "{error}"
+    );
+}
+
+#[test]
 fn mistakes_get_a_remedy() {
     let home = home();
     let at = |arguments: &[&str]| run(home.path(), arguments);
@@ -697,12 +902,18 @@ fn mistakes_get_a_remedy() {
         "nowhere.example",
     ]);
     assert_eq!(excluded.code, Some(1), "{excluded:?}");
-    for line in [
-        "No dataset has the class foo:Bar;",
-        "No dataset has the source nowhere.example;",
-    ] {
-        assert!(excluded.out.contains(line), "{excluded:?}");
-    }
+    let line = "No dataset has the class foo:Bar, or the source nowhere.example; --facets";
+    assert!(excluded.out.contains(line), "{excluded:?}");
+    let columns = at(&[
+        "search",
+        "trees",
+        "--column",
+        "nix",
+        "--file-format",
+        "turtel",
+    ]);
+    let line = "No dataset has the column nix, or the format turtel (did you mean Turtle?);";
+    assert!(columns.out.contains(line), "{columns:?}");
     let long = format!(
         "trees -\"{}\"",
         (0..17)
@@ -719,7 +930,7 @@ fn mistakes_get_a_remedy() {
     );
     let after = at(&["search", "data", "--since", "2100"]);
     assert!(
-        after.code == Some(1) && !after.out.contains("No dataset has"),
+        after.code == Some(1) && after.out.contains("No dataset has a year from 2100 on;"),
         "{after:?}"
     );
     assert!(

@@ -104,9 +104,9 @@ fn silent_topics_count_nothing_and_are_told() {
     one                0.0833   0.0833                 0.0833
     "#);
     assert_snapshot!(ran.err, @r#"
-    lodeseek: bad: 1 of 12 judged topics are not in the run and count 0
-    lodeseek: one: 11 of 12 judged topics are not in the run and count 0
-    lodeseek: one: 1 of its 2 topics were not judged and do not count
+    lodeseek: bad: 1 of 12 judged topics are not in the run and count 0: 12
+    lodeseek: one: 11 of 12 judged topics are not in the run and count 0: 10, 11, 12, 2, 3 and 6 more
+    lodeseek: one: 1 of its 2 topics were not judged and do not count: 99
     "#);
     let both = files.evaluate(&[
         "qrels.txt",

@@ -19,6 +19,8 @@ mod cli;
 #[cfg(all(target_os = "linux", feature = "rocksdb"))]
 mod cluster;
 #[cfg(feature = "rocksdb")]
+mod closed_output;
+#[cfg(feature = "rocksdb")]
 mod collection;
 #[cfg(feature = "rocksdb")]
 mod config;

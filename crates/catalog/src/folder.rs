@@ -1,5 +1,6 @@
-//! A folder as a catalogue: the datasets of its catalogues, and every dump that none of them lists.
+//! A folder as a catalogue: the datasets of its catalogues, and every dump and table that none of them names.
 //!
+//! JSON of no known catalogue is a table, too; JSON that is broken is a problem, unless a catalogue names the file.
 //! Files are read in the order of their paths. Hidden files, and links that lead out of the folder, are ignored.
 
 use super::{
@@ -17,6 +18,17 @@ const MAX_FOLDER_DEPTH: usize = 64;
 /// Message for a file that is not read, after its path.
 const IGNORED: &str = ": ignored: the file name suggests neither RDF, a table nor a catalogue";
 
+/// Files of a folder by their content, in the order of their paths.
+#[derive(Default)]
+struct FolderFiles {
+    /// Dumps and tables.
+    dumps: Vec<(PathBuf, Dataset)>,
+    /// Catalogues.
+    catalogs: Vec<(PathBuf, Catalog)>,
+    /// Files that are neither.
+    failures: Vec<(PathBuf, CatalogError)>,
+}
+
 /// Reads every file of a folder.
 pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     let root = folder.canonicalize().map_err(CatalogError::io(folder))?;
@@ -25,22 +37,23 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
         dialect: Dialect::Folder,
         ..Catalog::default()
     };
-    let mut files = Vec::new();
-    let all = walk(&root, Path::new(""), 0, &mut files, &mut whole.problems)
+    let mut paths = Vec::new();
+    let all = walk(&root, Path::new(""), 0, &mut paths, &mut whole.problems)
         .map_err(CatalogError::io(folder))?;
     whole.is_incomplete = !all;
-    let (mut dumps, mut named) = (Vec::new(), BTreeSet::new());
-    let crates: BTreeSet<PathBuf> = files
+    let crates: BTreeSet<PathBuf> = paths
         .iter()
         .filter(|file| ro_crate::is_metadata_file(file))
         .filter_map(|file| Some(file.parent()?.to_owned()))
         .collect();
     // A crate lists its files: these are no catalogues of their own.
-    files.sort_by_key(|file| !ro_crate::is_metadata_file(file));
+    paths.sort_by_key(|file| !ro_crate::is_metadata_file(file));
+    let existing: BTreeSet<String> = paths.iter().map(|file| slashed(file)).collect();
     let mut of_crates = BTreeSet::new();
     // Folders of crates, with the places of their datasets.
     let mut folders: BTreeMap<String, usize> = BTreeMap::new();
-    for file in files {
+    let mut files = FolderFiles::default();
+    for file in paths {
         let is_preview = file
             .file_name()
             .is_some_and(|name| name == ro_crate::PREVIEW_FILE);
@@ -50,39 +63,48 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
         }
         match Catalog::read_file(&root.join(&file)) {
             Ok(catalog) if catalog.dialect == Dialect::Dump => {
-                dumps.extend(catalog.datasets.into_iter().map(|d| (file.clone(), d)))
+                let datasets = catalog.datasets.into_iter();
+                files.dumps.extend(datasets.map(|d| (file.clone(), d)))
             }
             Ok(catalog) if catalog.dialect == Dialect::RoCrate => {
-                let mut listed = BTreeSet::new();
-                let inner = file.parent().map(slashed).filter(|inner| !inner.is_empty());
-                let inner = inner.map(|inner| format!("{inner}/")).unwrap_or_default();
+                let inner = inner_prefix(&file);
                 if let Some(dataset) = catalog.datasets.first() {
                     let paths =
                         ro_crate::folder_paths(dataset).map(|path| format!("{inner}{path}"));
                     folders.extend(paths.map(|path| (path, whole.datasets.len())));
                 }
-                add(&mut whole, catalog, &file, &mut listed);
-                named.extend(listed.iter().cloned());
-                of_crates.append(&mut listed);
+                of_crates.extend(add(&mut whole, catalog, &file).into_keys());
             }
             // The readers of the tables beside it use it.
             Ok(catalog) if catalog.datasets.is_empty() && describes_tables(&file) => (),
-            Err(_) if describes_tables(&file) => (),
-            Ok(catalog) => add(&mut whole, catalog, &file, &mut named),
-            Err(error) => {
-                whole.problems.push(error.to_string());
-                whole.unreadable_entries += 1;
-                whole.is_incomplete = true;
-            }
+            Ok(catalog) => files.catalogs.push((file, catalog)),
+            Err(error) => files.failures.push((file, error)),
         }
     }
+    let mut named = add_catalogs(&mut whole, files.catalogs, &existing);
+    named.extend(of_crates.iter().cloned());
+    for (file, error) in files.failures {
+        if named.contains(&slashed(&file)) || describes_tables(&file) {
+            continue;
+        }
+        if matches!(error, CatalogError::UnknownJson { .. }) {
+            let table = Catalog::read_as_table(&root.join(&file));
+            let datasets = table.datasets.into_iter();
+            files.dumps.extend(datasets.map(|d| (file.clone(), d)));
+            continue;
+        }
+        whole.problems.push(error.to_string());
+        whole.unreadable_entries += 1;
+        whole.is_incomplete = true;
+    }
+    files.dumps.sort_by(|(one, _), (other, _)| one.cmp(other));
     whole
         .problems
         .retain(|problem| match problem.strip_suffix(IGNORED) {
             Some(file) => !of_crates.contains(file) && crate_of(file, &folders).is_none(),
             None => true,
         });
-    for (file, dataset) in dumps {
+    for (file, dataset) in files.dumps {
         let path = slashed(&file);
         if named.contains(&path) {
             continue;
@@ -97,6 +119,117 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     Ok(whole)
 }
 
+/// Adds the datasets of catalogues, and returns the files that they name.
+///
+/// A file that another catalogue names is content, although it may look like a catalogue. A descriptor of tables that are files
+/// of another catalogue's dataset describes that dataset: it makes no second one, and is reported.
+fn add_catalogs(
+    whole: &mut Catalog,
+    mut catalogs: Vec<(PathBuf, Catalog)>,
+    existing: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    remove_named(&mut catalogs);
+    let mut owners: BTreeMap<String, DatasetId> = BTreeMap::new();
+    for (file, catalog) in catalogs
+        .iter()
+        .filter(|(_, catalog)| !is_descriptor(catalog))
+    {
+        owners.extend(local_files(catalog, file));
+    }
+    let mut named = BTreeSet::new();
+    for (file, mut catalog) in catalogs {
+        if is_descriptor(&catalog) {
+            let inner = inner_prefix(&file);
+            let problems = &mut whole.problems;
+            catalog.datasets.retain(|dataset| {
+                let Some(owner) = owner(dataset, &inner, &owners, existing) else {
+                    return true;
+                };
+                problems.push(format!(
+                    "{}: left out: it describes files of the dataset {owner}",
+                    file.display()
+                ));
+                false
+            });
+            owners.extend(local_files(&catalog, &file));
+        }
+        named.extend(add(whole, catalog, &file).into_keys());
+    }
+    named
+}
+
+/// Removes the catalogues that are content: files that another catalogue names, which is not removed itself.
+fn remove_named(catalogs: &mut Vec<(PathBuf, Catalog)>) {
+    let mut namers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, catalog) in catalogs.iter() {
+        for path in local_files(catalog, file).into_keys() {
+            namers.entry(path).or_default().insert(slashed(file));
+        }
+    }
+    let mut removed: BTreeSet<String> = BTreeSet::new();
+    catalogs.retain(|(file, _)| {
+        let file = slashed(file);
+        let mut others = namers.get(&file).into_iter().flatten();
+        let is_named = others.any(|namer| *namer != file && !removed.contains(namer));
+        if is_named {
+            removed.insert(file);
+        }
+        !is_named
+    });
+}
+
+/// Returns true for a catalogue that describes tables beside it.
+fn is_descriptor(catalog: &Catalog) -> bool {
+    matches!(catalog.dialect, Dialect::DataPackage | Dialect::Csvw)
+}
+
+/// Returns the other dataset that has the files of a descriptor's dataset. `None` if it has none of them, or if the folder has a
+/// file that only the descriptor names.
+fn owner<'o>(
+    dataset: &Dataset,
+    inner: &str,
+    owners: &'o BTreeMap<String, DatasetId>,
+    existing: &BTreeSet<String>,
+) -> Option<&'o DatasetId> {
+    let mut found = None;
+    for distribution in &dataset.distributions {
+        let Location::File(path) = &distribution.location else {
+            continue;
+        };
+        let path = format!("{inner}{path}");
+        match owners.get(&path) {
+            Some(owner) => found = found.or(Some(owner)),
+            None if existing.contains(&path) => return None,
+            None => {}
+        }
+    }
+    found
+}
+
+/// Returns the files that the datasets of a catalogue name, relative to the folder, with the ids of the datasets.
+fn local_files(catalog: &Catalog, file: &Path) -> BTreeMap<String, DatasetId> {
+    let inner = inner_prefix(file);
+    let mut files = BTreeMap::new();
+    for dataset in &catalog.datasets {
+        for distribution in &dataset.distributions {
+            if let Location::File(path) = &distribution.location {
+                files.insert(format!("{inner}{path}"), dataset.metadata.id.clone());
+            }
+        }
+    }
+    files
+}
+
+/// Returns the path of the folder of a file with a slash at its end; an empty text for the outermost folder.
+fn inner_prefix(file: &Path) -> String {
+    let inner = file.parent().map(slashed).unwrap_or_default();
+    if inner.is_empty() {
+        inner
+    } else {
+        format!("{inner}/")
+    }
+}
+
 /// Returns the place of the dataset whose crate has the folder of a file.
 fn crate_of(file: &str, folders: &BTreeMap<String, usize>) -> Option<usize> {
     let mut ends = file.match_indices('/').map(|(place, _)| place + 1);
@@ -105,19 +238,16 @@ fn crate_of(file: &str, folders: &BTreeMap<String, usize>) -> Option<usize> {
         .last()
 }
 
-/// Adds the datasets and problems of a catalogue, with paths relative to the folder.
-fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTreeSet<String>) {
-    let inner = file.parent().map(slashed).filter(|inner| !inner.is_empty());
+/// Adds the datasets and problems of a catalogue, with paths relative to the folder. Returns the files that it names.
+fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path) -> BTreeMap<String, DatasetId> {
+    let (named, inner) = (local_files(&catalog, file), inner_prefix(file));
     for distribution in catalog
         .datasets
         .iter_mut()
         .flat_map(|dataset| &mut dataset.distributions)
     {
         if let Location::File(path) = &mut distribution.location {
-            if let Some(inner) = &inner {
-                *path = format!("{inner}/{path}");
-            }
-            named.insert(path.clone());
+            *path = format!("{inner}{path}");
         }
     }
     whole.datasets.append(&mut catalog.datasets);
@@ -127,6 +257,7 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path, named: &mut BTree
     whole.other_resources.catalogs += catalog.other_resources.catalogs;
     whole.other_resources.records += catalog.other_resources.records;
     whole.other_resources.services += catalog.other_resources.services;
+    named
 }
 
 /// Names a dump after its path in the folder: files of one name in two folders are two datasets.

@@ -167,7 +167,7 @@ fn read_dialect(
     } else if is_list_of_datasets(&document) {
         (Dialect::Acordar, acordar::read(document, path)?)
     } else {
-        return Err(CatalogError::NotUnderstood {
+        return Err(CatalogError::UnknownJson {
             path: path.to_owned(),
             reason: reason_of_unknown(&document),
         });

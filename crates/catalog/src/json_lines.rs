@@ -95,7 +95,7 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Option<Catalog
     let Ok(reader) = open(file.path, head) else {
         return Ok(None);
     };
-    let Some(form) = first_entry(reader).map_err(failed)? else {
+    let Some(form) = first_entry(reader, b"{").map_err(failed)? else {
         return Ok(None);
     };
     let Some(form) = Form::from_entry(&form) else {
@@ -114,6 +114,22 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Option<Catalog
     }))
 }
 
+/// Returns true if a file is a table in JSON Lines: a whole object or list in the first line, and another one after it.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(super) fn is_table(file: &CatalogFile<'_>, head: &Head) -> Result<bool, CatalogError> {
+    if !head.text.starts_with(['{', '[']) {
+        return Ok(false);
+    }
+    // A file that cannot be uncompressed is reported by its reader.
+    let Ok(reader) = open(file.path, head) else {
+        return Ok(false);
+    };
+    let first = first_entry(reader, b"{[").map_err(CatalogError::io(file.path))?;
+    Ok(first.is_some_and(|first: Value| first.is_object() || first.is_array()))
+}
+
 fn open(path: &Path, head: &Head) -> io::Result<Box<dyn BufRead>> {
     if head.is_converted {
         return Ok(Box::new(io::Cursor::new(text(path, None)?.text)));
@@ -121,8 +137,8 @@ fn open(path: &Path, head: &Head) -> io::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(dump::open(path, &limits())?)))
 }
 
-/// Returns the first entry if it is a whole line, and another entry follows.
-fn first_entry(reader: impl BufRead) -> io::Result<Option<Value>> {
+/// Returns the first entry if it is a whole line, and another entry follows, which begins with one of the given bytes.
+fn first_entry(reader: impl BufRead, beginnings: &[u8]) -> io::Result<Option<Value>> {
     let mut reader = reader.take(MAX_FIRST_LINE_BYTES);
     let mut line = Vec::new();
     while line.trim_ascii().is_empty() {
@@ -141,7 +157,7 @@ fn first_entry(reader: impl BufRead) -> io::Result<Option<Value>> {
     // Of the second entry, the first byte is enough.
     for byte in reader.bytes() {
         match byte? {
-            b'{' => return Ok(Some(entry)),
+            byte if beginnings.contains(&byte) => return Ok(Some(entry)),
             byte if byte.is_ascii_whitespace() => {}
             _ => return Ok(None),
         }
@@ -271,7 +287,7 @@ mod tests {
     use std::io::Write;
 
     fn form_of(lines: &str) -> Option<Form> {
-        first_entry(lines.as_bytes())
+        first_entry(lines.as_bytes(), b"{")
             .expect("in memory")
             .as_ref()
             .and_then(Form::from_entry)

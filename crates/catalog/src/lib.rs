@@ -358,6 +358,14 @@ pub enum CatalogError {
         /// Reason.
         reason: String,
     },
+    /// A JSON document of no known dialect. In a folder it is a table.
+    #[error("cannot read {path}: {reason}")]
+    UnknownJson {
+        /// The file.
+        path: PathBuf,
+        /// Reason.
+        reason: String,
+    },
     /// The process that read the file failed.
     #[error("cannot read {path}: {reason}")]
     Reader {
@@ -624,6 +632,19 @@ impl Catalog {
         })
     }
 
+    /// Returns a catalogue of one dataset, whose content is a table.
+    fn read_as_table(path: &Path) -> Self {
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        Self {
+            folder,
+            ..dcat::read_table(&CatalogFile {
+                path,
+                address: None,
+                media_type: None,
+            })
+        }
+    }
+
     fn read_place(file: &CatalogFile<'_>) -> Result<Self, CatalogError> {
         let path = file.path;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
@@ -641,12 +662,14 @@ impl Catalog {
             }
         } else if let Some(lines) = json_lines::read(file, &head)? {
             lines
+        } else if file.address.is_none() && json_lines::is_table(file, &head)? {
+            dcat::read_table(file)
         } else if html::looks_like(&head.text) {
             Self::read_page(file, &head)?
         } else if is_json {
             match json::read(file, &head) {
                 // Records of OGC API and items of STAC are GeoJSON, too: only features of no catalogue are a table.
-                Err(CatalogError::NotUnderstood { .. })
+                Err(CatalogError::NotUnderstood { .. } | CatalogError::UnknownJson { .. })
                     if file.address.is_none() && tables::is_table(file) =>
                 {
                     dcat::read_table(file)

@@ -301,6 +301,8 @@ pub enum SerializedError {
     NoList(PathBuf),
     /// [`CatalogError::NotUnderstood`].
     NotUnderstood(PathBuf, String),
+    /// [`CatalogError::UnknownJson`].
+    UnknownJson(PathBuf, String),
     /// Any other error.
     Other(PathBuf, String),
 }
@@ -315,6 +317,7 @@ impl SerializedError {
             CatalogError::NoDataset { path } => Self::NoDataset(path),
             CatalogError::NoList { path } => Self::NoList(path),
             CatalogError::NotUnderstood { path, reason } => Self::NotUnderstood(path, reason),
+            CatalogError::UnknownJson { path, reason } => Self::UnknownJson(path, reason),
             other => Self::Other(source.to_owned(), other.to_string()),
         }
     }
@@ -334,6 +337,7 @@ impl From<SerializedError> for CatalogError {
             SerializedError::NoDataset(path) => Self::NoDataset { path },
             SerializedError::NoList(path) => Self::NoList { path },
             SerializedError::NotUnderstood(path, reason) => Self::NotUnderstood { path, reason },
+            SerializedError::UnknownJson(path, reason) => Self::UnknownJson { path, reason },
             SerializedError::Other(path, reason) => Self::Reader { path, reason },
         }
     }

@@ -1,5 +1,6 @@
 //! Exit codes, and error messages: the chain of causes without repetitions, and advice for causes outside of the program.
 
+use super::streams::messages;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -23,8 +24,7 @@ pub fn exit_code(program: &str, result: anyhow::Result<ExitStatus>) -> ExitCode 
         Ok(ExitStatus::NoResult) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // If stderr is closed, nobody reads the message.
-            let _ = writeln!(io::stderr(), "{program}: {}", message(&error));
+            let _ = writeln!(messages(), "{program}: {}", message(&error));
             ExitCode::from(2)
         }
     }
@@ -63,23 +63,37 @@ fn is_disk_full(error: &anyhow::Error, text: &str) -> bool {
     error.chain().any(is_full) || text.contains("No space left on device")
 }
 
-/// Returns true if the reader of the output closed the pipe, which is not an error.
+/// Returns true if the reader of stdout closed the pipe, which is not an error.
+///
+/// Commands return an error of stdout without context. A pipe or connection that breaks during the work is the cause of another
+/// error: the command has failed.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| match cause
-        .downcast_ref::<serde_json::Error>()
-    {
-        Some(error) => error.io_error_kind(),
-        None => cause.downcast_ref::<io::Error>().map(io::Error::kind),
+    let Some(error) = error.chain().next() else {
+        return false;
     };
-    error
-        .chain()
-        .any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+    let kind = match error.downcast_ref::<serde_json::Error>() {
+        Some(error) => error.io_error_kind(),
+        None => error.downcast_ref::<io::Error>().map(io::Error::kind),
+    };
+    kind == Some(io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use anyhow::anyhow;
+
+    #[test]
+    fn only_a_broken_pipe_of_the_output_is_no_error() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(is_broken_pipe(&broken().into()));
+        assert!(is_broken_pipe(&serde_json::Error::io(broken()).into()));
+        let upload = anyhow::Error::from(broken()).context("the upload was interrupted");
+        assert!(!is_broken_pipe(&upload));
+        assert!(!is_broken_pipe(
+            &io::Error::from(io::ErrorKind::NotFound).into()
+        ));
+    }
 
     #[test]
     fn a_cause_is_printed_once() {

@@ -3,6 +3,7 @@
 //! A server writes them on a thread of its own: a program that does not read its stderr must not stop it.
 
 use super::config::Source;
+use super::streams::messages;
 use anyhow::Context;
 use serde::Deserialize;
 use std::io::{self, IsTerminal};
@@ -71,9 +72,9 @@ pub fn init(
     other: Option<OtherLayer>,
 ) -> Option<WorkerGuard> {
     let (writer, guard) = match writer {
-        LogWriter::Direct => (BoxMakeWriter::new(io::stderr), None),
+        LogWriter::Direct => (BoxMakeWriter::new(messages), None),
         LogWriter::Background => {
-            let (writer, guard) = NonBlocking::new(io::stderr());
+            let (writer, guard) = NonBlocking::new(messages());
             (BoxMakeWriter::new(writer), Some(guard))
         }
     };

@@ -1,5 +1,6 @@
 //! Provenance records of run files, with arguments and collection, and files that are written atomically.
 
+use super::streams::ignore_broken_pipe;
 use anyhow::Context;
 use lodeseek_engine::Searcher;
 use serde::Serialize;
@@ -55,9 +56,25 @@ pub fn check_writable(path: &Path) -> anyhow::Result<()> {
     if is_special(path) {
         return Ok(());
     }
+    check_folder(path)?;
     let unfinished = unfinished(path);
     std::fs::write(&unfinished, b"").with_context(|| unfinished.display().to_string())?;
     std::fs::remove_file(&unfinished).with_context(|| unfinished.display().to_string())
+}
+
+/// Checks that the folder of a file exists.
+///
+/// # Errors
+/// If it does not.
+fn check_folder(path: &Path) -> anyhow::Result<()> {
+    if let Some(folder) = path.parent()
+        && !folder.as_os_str().is_empty()
+        && !folder.is_dir()
+    {
+        let (path, folder) = (path.display(), folder.display());
+        anyhow::bail!("{path}: the folder {folder} does not exist");
+    }
+    Ok(())
 }
 
 /// Returns the temporary name of a file that is written.
@@ -78,8 +95,11 @@ fn is_special(path: &Path) -> bool {
 /// If the file cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if is_special(path) {
-        return std::fs::write(path, bytes).with_context(|| path.display().to_string());
+        // The reader of a pipe may have ended. The report is then dropped.
+        let written = ignore_broken_pipe(std::fs::write(path, bytes));
+        return written.with_context(|| path.display().to_string());
     }
+    check_folder(path)?;
     let unfinished = unfinished(path);
     std::fs::write(&unfinished, bytes).with_context(|| unfinished.display().to_string())?;
     std::fs::rename(&unfinished, path).with_context(|| path.display().to_string())

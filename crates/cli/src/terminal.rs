@@ -1,5 +1,6 @@
 //! Terminal output: colours, links, progress bars and readable numbers.
 
+use super::streams::messages;
 use indicatif::{
     HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike,
 };
@@ -112,6 +113,19 @@ pub fn counted(count: impl TryInto<u64>, noun: &str) -> String {
         (_, Some(stem)) => format!("{number} {stem}ies"),
         (_, None) => format!("{number} {noun}s"),
     }
+}
+
+/// Maximum number of names in a list of the first ones.
+const MAX_NAMES: usize = 5;
+
+/// Returns the first names of a list, separated by commas, and the number of the others.
+pub fn first_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.into_iter().map(safe).collect();
+    if names.len() <= MAX_NAMES {
+        return names.join(", ");
+    }
+    let others = grouped((names.len() - MAX_NAMES) as u64);
+    format!("{} and {others} more", names[..MAX_NAMES].join(", "))
 }
 
 /// Returns the form of a verb for a number of things, for example `keeps` for one and `keep` for others.
@@ -268,7 +282,7 @@ impl TermLike for ProgressLines {
 
     fn flush(&self) -> io::Result<()> {
         match self.state().take_line(Instant::now()) {
-            Some(line) => writeln!(io::stderr(), "{line}"),
+            Some(line) => writeln!(messages(), "{line}"),
             None => Ok(()),
         }
     }
@@ -328,6 +342,14 @@ mod tests {
         );
         assert_eq!(cut("a\u{1b}[31mb", 4), "a […");
         assert_eq!(rate(100, Duration::from_secs(2)), "50");
+    }
+
+    #[test]
+    fn the_first_names_of_a_list() {
+        assert_eq!(first_names(["1", "2"]), "1, 2");
+        let names: Vec<String> = (1..=1005).map(|number: u32| number.to_string()).collect();
+        let first = first_names(names.iter().map(String::as_str));
+        assert_eq!(first, "1, 2, 3, 4, 5 and 1,000 more");
     }
 
     #[test]

@@ -91,9 +91,9 @@ pub use rerank::{
     PairSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
 };
 pub use search::{
-    Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind, MAX_EXAMPLES,
-    MatchFeatures, MatchQuality, QuerySyntax, SearchRequest, SearchResponse, SnippetKind,
-    SuggestedFilter,
+    EmptyQuery, Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind,
+    MAX_EXAMPLES, MatchFeatures, MatchQuality, QuerySyntax, SearchRequest, SearchResponse,
+    SnippetKind, SuggestedFilter, check_query,
 };
 pub use search_json::hit_json;
 pub use searcher::Searcher;

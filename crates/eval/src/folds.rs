@@ -66,6 +66,9 @@ impl Folds {
     /// # Errors
     /// If a part of a fold cannot be read. The error names the first of the two paths if neither exists.
     pub fn read(folder: &Path) -> Result<Self, EvalError> {
+        if !folder.is_dir() {
+            return Err(EvalError::NoFolder(folder.to_owned()));
+        }
         let path = |fold: usize, part: &str| {
             let published = folder
                 .join(format!("fold{fold}"))

@@ -39,6 +39,9 @@ pub enum EvalError {
         /// Cause of the error.
         cause: std::io::Error,
     },
+    /// Missing folder.
+    #[error("the folder {0} does not exist")]
+    NoFolder(PathBuf),
     /// Malformed line.
     #[error("{path}:{line}: {reason}")]
     Line {

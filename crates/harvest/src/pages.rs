@@ -454,9 +454,9 @@ pub(super) fn reason(error: &CatalogError) -> String {
     match error {
         CatalogError::Io { cause, .. } => cause.to_string(),
         CatalogError::Json { cause, .. } => cause.to_string(),
-        CatalogError::NotUnderstood { reason, .. } | CatalogError::Reader { reason, .. } => {
-            reason.clone()
-        }
+        CatalogError::NotUnderstood { reason, .. }
+        | CatalogError::UnknownJson { reason, .. }
+        | CatalogError::Reader { reason, .. } => reason.clone(),
         CatalogError::NoList { .. } => "JSON without a list of datasets".to_owned(),
         CatalogError::NoDataset { .. } => "a page without a description of a dataset".to_owned(),
         other => other.to_string(),

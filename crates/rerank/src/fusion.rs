@@ -130,12 +130,29 @@ impl Method {
         }
     }
 
-    /// Computes the fused score from the weighted sum and the number of rankings in it.
-    fn combine(self, sum: f64, rankings: u32) -> f64 {
+    /// Returns the part of a ranking in the fused score of a document. `None` if the ranking does not contain it.
+    #[must_use]
+    pub fn contribution(self, ranking: &Ranking, id: &str) -> Option<Contribution> {
+        let values = self.contributions(ranking);
+        for ((entry, value), rank) in ranking.iter().zip(values).zip(1..) {
+            if entry.id.as_str() == id {
+                return Some(Contribution {
+                    rank,
+                    score: entry.score,
+                    value,
+                });
+            }
+        }
+        None
+    }
+
+    /// Returns the factor by which the weighted sum of a number of rankings is multiplied.
+    #[must_use]
+    pub fn factor(self, rankings: u32) -> f64 {
         match self {
-            Self::ReciprocalRank { .. } | Self::CombSum(_) => sum,
-            Self::CombMnz(_) => f64::from(rankings) * sum,
-            Self::Mixed(_) => f64::from(rankings).sqrt() * sum,
+            Self::ReciprocalRank { .. } | Self::CombSum(_) => 1.0,
+            Self::CombMnz(_) => f64::from(rankings),
+            Self::Mixed(_) => f64::from(rankings).sqrt(),
         }
     }
 }
@@ -157,6 +174,17 @@ impl fmt::Display for Method {
             Self::Mixed(scale) => write!(f, "mixed {scale}"),
         }
     }
+}
+
+/// Part of a ranking in the fused score of a document.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Contribution {
+    /// Rank of the document, from 1.
+    pub rank: usize,
+    /// Score of the document in the ranking.
+    pub score: f64,
+    /// Normalised score or reciprocal rank, which the weight of the ranking multiplies.
+    pub value: f64,
 }
 
 /// Error of parsing an unknown fusion method or normalisation.
@@ -277,7 +305,7 @@ impl Pool {
             }
         }
         sums.into_iter()
-            .map(|(sum, rankings)| (rankings > 0).then(|| self.method.combine(sum, rankings)))
+            .map(|(sum, rankings)| (rankings > 0).then(|| self.method.factor(rankings) * sum))
             .collect()
     }
 

@@ -11,6 +11,6 @@ pub mod term_weights;
 
 pub use combination::{Combination, UnknownCombination};
 pub use encoder::{EncodeError, Encoder, Granularity, Matrix, PairScorer, Passage, Similarity};
-pub use fusion::{Fusion, Method, Normalization, ParseMethodError, Pool};
+pub use fusion::{Contribution, Fusion, Method, Normalization, ParseMethodError, Pool};
 pub use product::Query;
 pub use signs::SignRows;

@@ -1,6 +1,7 @@
 //! Query parameters that several routes share: those of the search in all its forms (JSON, page, feed, CKAN), and filters.
 
 use crate::error::ApiError;
+use axum::extract::rejection::QueryRejection;
 use axum::http::StatusCode;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
@@ -9,6 +10,7 @@ use lodeseek_engine::{
 use lodeseek_index::sparse::ModelKind;
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// Maximum number of characters of a query.
@@ -46,6 +48,37 @@ pub(crate) fn unknown_parameter(name: &str, known: &[String]) -> ApiError {
         None => format!("supported parameters: {}", known.join(", ")),
     };
     ApiError::bad_request(format!("unknown parameter {shown:?}; {advice}"))
+}
+
+/// Returns the error of a query string whose values are not of the types of its parameters. `ranges` has the numbers that have a
+/// smallest and a largest value.
+pub(crate) fn invalid_parameters(
+    rejection: &QueryRejection,
+    ranges: &[(&str, RangeInclusive<usize>)],
+) -> ApiError {
+    let text = rejection.body_text();
+    // The words of the deserializer come first.
+    let reason = match text.rsplit_once("query string: ") {
+        Some((_, reason)) => reason,
+        None => &text,
+    };
+    let Some((name, reason)) = reason.split_once(": ") else {
+        return ApiError::bad_request(reason);
+    };
+    let message = if reason.contains("integer")
+        || reason.contains("digit")
+        || reason.contains("number")
+    {
+        match ranges.iter().find(|(known, _)| *known == name) {
+            Some((_, range)) => format!("{name} must be from {} to {}", range.start(), range.end()),
+            None => format!("{name} must be a whole number"),
+        }
+    } else if reason.contains("`true`") {
+        format!("{name} must be true or false")
+    } else {
+        format!("{name}: {reason}")
+    };
+    ApiError::bad_request(message)
 }
 
 /// Parses the parameter `model`. An empty value, as of an untouched form field, is none.
@@ -101,11 +134,10 @@ pub(crate) fn check_snippet(snippet: SnippetKind) -> Result<(), ApiError> {
     }
 }
 
-/// Rejects an empty query and one of more than [`MAX_QUERY_CHARACTERS`].
+/// Rejects a query without a letter or digit, and one of more than [`MAX_QUERY_CHARACTERS`].
 pub(crate) fn check_query(query: &str) -> Result<(), ApiError> {
-    if query.trim().is_empty() {
-        return Err(ApiError::bad_request("the query is empty"));
-    }
+    lodeseek_engine::check_query(query)
+        .map_err(|error| ApiError::bad_request(error.to_string()))?;
     if query.chars().count() > MAX_QUERY_CHARACTERS {
         let message = format!("a query may have at most {MAX_QUERY_CHARACTERS} characters");
         return Err(ApiError::with_status(StatusCode::URI_TOO_LONG, message));

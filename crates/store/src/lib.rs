@@ -164,6 +164,12 @@ pub enum StoreError {
         /// The folder.
         home: PathBuf,
     },
+    /// The home is a file.
+    #[error("{home} is a file, not the folder of a collection; name another one with --home")]
+    HomeIsFile {
+        /// The file.
+        home: PathBuf,
+    },
     /// The restoration of a backup to the home has not ended.
     #[error(
         "{home} is not complete: a backup is being restored to it, or that was interrupted; run `lodeseek restore DIR` again with the same backup"
@@ -336,9 +342,14 @@ pub fn check_home(home: &Path) -> Result<(), StoreError> {
 /// each file may be valid, but not all belong together.
 ///
 /// # Errors
-/// [`StoreError::RestoreInterrupted`] during and after an incomplete restoration, [`StoreError::RebaseInterrupted`] after an incomplete
+/// [`StoreError::HomeIsFile`] for a file, [`StoreError::RestoreInterrupted`] during and after an incomplete restoration, [`StoreError::RebaseInterrupted`] after an incomplete
 /// change of the base.
 pub fn check_complete(home: &Path) -> Result<(), StoreError> {
+    if home.is_file() {
+        return Err(StoreError::HomeIsFile {
+            home: home.to_owned(),
+        });
+    }
     check_restored(home)?;
     rebase::check(home)
 }

@@ -1,6 +1,7 @@
 //! Re-ranking: the best candidates of sparse models, and optionally the nearest by vectors, are scored by encoders' vectors
 //! and ranked by these scores, alone or fused with the sparse rankings.
 
+mod fused;
 mod multilingual;
 mod options;
 mod pairs;
@@ -16,7 +17,9 @@ use super::scope::CandidateScope;
 use super::spelling::WordList;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
 use super::{EncodingOptions, EngineError, IndexedCatalog};
+use fused::{FusedRankings, RankingSource, WeightedRanking};
 use lodeseek_catalog::DatasetId;
+use lodeseek_index::sparse::Explanation;
 use lodeseek_index::{AnalyzedQuery, Snapshot};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Similarity};
@@ -145,6 +148,8 @@ pub(super) struct Reranked {
     pub(super) dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
     pub(super) works: WorkVotes,
     pairs: FxHashMap<DatasetId, f64>,
+    /// The rankings whose fusion is the ranking. `None` without a fusion.
+    fused: Option<FusedRankings>,
     pub(super) summary: RerankSummary,
 }
 
@@ -171,6 +176,49 @@ impl Reranked {
     /// Returns the works nearest to the query that use a dataset.
     pub(super) fn work_evidence(&self, id: &DatasetId) -> Option<WorkEvidence> {
         self.works.0.get(id).cloned()
+    }
+
+    /// Returns the score of a candidate as a tree. `sparse` is that of the score by the searcher's model, `popularity` the part of
+    /// the score for popularity. For a dataset that is no candidate, `sparse` is returned.
+    pub(super) fn explain(
+        &self,
+        id: &DatasetId,
+        sparse: Explanation,
+        model: &str,
+        popularity: Option<f64>,
+    ) -> Explanation {
+        let fused = match &self.fused {
+            Some(fused) => fused.explain(id, &sparse, model),
+            // One encoder ranks alone, or none.
+            None => self.dense.get(id).and_then(|matches| {
+                let matched = matches.first()?;
+                Some(Explanation {
+                    value: matched.score,
+                    description: format!(
+                        "similarity by {}, which orders the candidates of {model}",
+                        matched.model
+                    ),
+                    details: vec![sparse.clone()],
+                })
+            }),
+        };
+        let mut tree = fused.unwrap_or(sparse);
+        if let Some(boost) = popularity {
+            let boost = Explanation::leaf(boost, "popularity");
+            tree = Explanation::sum("score and popularity", vec![tree, boost]);
+        }
+        let cross_encoder = self.summary.cross_encoder.as_ref();
+        if let (Some(score), Some(cross_encoder)) = (self.pair_score(id), cross_encoder) {
+            let PairSummary { model, scored, .. } = cross_encoder;
+            tree = Explanation {
+                value: score,
+                description: format!(
+                    "score by the cross-encoder {model}, which orders the first {scored} datasets"
+                ),
+                details: vec![tree],
+            };
+        }
+        tree
     }
 
     /// Returns true if no candidate reaches the minimum similarity of any encoder.
@@ -402,7 +450,8 @@ impl Reranker {
                 damaged: dense.damaged(),
             });
         }
-        let ranking = self.add_popularity(current.fuse(query.text, components), scope.snapshot)?;
+        let (ranking, fused) = current.fuse(query.text, components);
+        let ranking = self.add_popularity(ranking, scope.snapshot)?;
         let (ranking, pairs) = match &self.cross_encoding {
             Some(cross_encoding) => {
                 let (ranking, pairs) = cross_encoding.rank(query.text, ranking, scope.snapshot)?;
@@ -436,6 +485,7 @@ impl Reranker {
             dense,
             works: works.unwrap_or_default(),
             pairs,
+            fused,
             summary,
         })
     }
@@ -684,7 +734,7 @@ impl Configuration {
         }
     }
 
-    /// Fuses the component rankings. Without a fusion, the encoder ranks alone, followed by candidates without vectors.
+    /// Fuses the component rankings. Returns the fused ranking, and the rankings with their weights. Without a fusion, the encoder ranks alone, followed by candidates without vectors.
     fn fuse(
         &self,
         query: &str,
@@ -694,18 +744,15 @@ impl Configuration {
             multilingual,
             works,
         }: ComponentRankings,
-    ) -> Ranking {
+    ) -> (Ranking, Option<FusedRankings>) {
         let Some(fusion) = &self.options.fusion else {
             if self.encoders.is_empty() {
-                return sparse.into_iter().next().unwrap_or_default();
+                return (sparse.into_iter().next().unwrap_or_default(), None);
             }
             let weighted: Vec<_> = sparse.iter().map(|ranking| (ranking, 1.0)).collect();
             let unencoded = Fusion::default().with_depth(usize::MAX).fuse(&weighted);
-            return dense
-                .into_iter()
-                .next()
-                .unwrap_or_default()
-                .append(&unencoded);
+            let first = dense.into_iter().next().unwrap_or_default();
+            return (first.append(&unencoded), None);
         };
         let depth = self.fusion_depth();
         let mut weights = fusion.weights.clone();
@@ -715,25 +762,39 @@ impl Configuration {
         {
             *of_works = weight;
         }
-        let cut: Vec<Ranking> = sparse
-            .into_iter()
-            .chain(dense)
-            .chain(works)
-            .map(|ranking| ranking.cut(depth))
-            .collect();
+        let mut components = Vec::with_capacity(weights.len() + 1);
+        for (place, ranking) in sparse.into_iter().enumerate() {
+            let kind = self.options.pool.get(place).copied();
+            components.push((RankingSource::Sparse(kind), ranking));
+        }
+        for (encoder, ranking) in self.encoders.iter().zip(dense) {
+            components.push((RankingSource::from_encoder(encoder.encoder()), ranking));
+        }
+        components.extend(works.map(|ranking| (RankingSource::Works, ranking)));
         if weights.is_empty() {
-            weights = vec![1.0; cut.len()];
+            weights = vec![1.0; components.len()];
         }
-        let multilingual = multilingual.map(|ranking| ranking.cut(depth));
-        let mut weighted: Vec<(&Ranking, f64)> = cut.iter().zip(weights).collect();
-        if let Some(ranking) = &multilingual {
-            let others: f64 = weighted.iter().map(|(_, weight)| weight).sum();
-            weighted.push((ranking, MULTILINGUAL_WEIGHT * others));
+        let mut rankings = Vec::with_capacity(components.len() + 1);
+        for ((source, ranking), weight) in components.into_iter().zip(weights) {
+            rankings.push(WeightedRanking {
+                source,
+                ranking: ranking.cut(depth),
+                weight,
+            });
         }
-        Fusion::default()
-            .with_method(fusion.method)
-            .with_depth(usize::MAX)
-            .fuse(&weighted)
+        if let (Some(ranking), Some(retriever)) = (multilingual, &self.multilingual) {
+            let others: f64 = rankings.iter().map(|one| one.weight).sum();
+            rankings.push(WeightedRanking {
+                source: RankingSource::from_encoder(retriever.dense.encoder()),
+                ranking: ranking.cut(depth),
+                weight: MULTILINGUAL_WEIGHT * others,
+            });
+        }
+        let fused = FusedRankings {
+            method: fusion.method,
+            rankings,
+        };
+        (fused.fuse(), Some(fused))
     }
 }
 
@@ -812,14 +873,12 @@ mod tests {
         };
         let fused = |query: &str, works: Option<Ranking>| {
             let sparse = vec![ranking_of(["oaks", "elms"])];
-            configuration.fuse(
-                query,
-                ComponentRankings {
-                    sparse,
-                    works,
-                    ..ComponentRankings::default()
-                },
-            )
+            let components = ComponentRankings {
+                sparse,
+                works,
+                ..ComponentRankings::default()
+            };
+            configuration.fuse(query, components).0
         };
         let oaks_first = ["oaks", "elms"].map(|name| DatasetId::new(name).expect("an id"));
         let by_works = Some(ranking_of(["elms", "oaks"]));

@@ -9,6 +9,7 @@ use crate::scope::CandidateScope;
 use crate::similar::{Comparison, Scores, Similarities, Target};
 use crate::{DatasetReference, EngineError, MAX_EXAMPLES};
 use lodeseek_catalog::DatasetId;
+use lodeseek_index::sparse::Explanation;
 use lodeseek_index::{Condition, FilteredDocs};
 use lodeseek_ranking::{Ranking, Scored};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,6 +29,10 @@ pub(super) struct ComparedExamples<'s> {
 pub(super) struct SimilarDocs {
     /// The datasets, best first.
     pub(super) ranking: Ranking,
+    /// The ranking by words, if it is fused.
+    by_words: Option<Ranking>,
+    /// The ranking by the mean similarity to the examples.
+    by_similarity: Ranking,
     /// The similarities to each example.
     scores: Vec<FxHashMap<DatasetId, Scores>>,
 }
@@ -36,6 +41,36 @@ impl SimilarDocs {
     /// Returns true if no dataset is similar to an example.
     pub(super) fn is_empty(&self) -> bool {
         self.scores.iter().all(FxHashMap::is_empty)
+    }
+
+    /// Returns the score of a dataset by words, if the ranking by words is fused and contains it.
+    pub(super) fn words_score(&self, id: &DatasetId) -> Option<f64> {
+        score_of(self.by_words.as_ref()?, id)
+    }
+
+    /// Returns the score of a dataset as a tree. `words` is that of its score by words.
+    pub(super) fn explain(&self, id: &DatasetId, words: Explanation) -> Explanation {
+        let mut parts = Vec::with_capacity(2);
+        if let Some(by_words) = &self.by_words
+            && let Some(score) = score_of(by_words, id)
+        {
+            let words = Explanation {
+                value: score,
+                ..words
+            };
+            parts.push(weighted_part("words", by_words, 1.0, words));
+        }
+        if let Some(score) = score_of(&self.by_similarity, id) {
+            let similarity = Explanation::leaf(score, "mean similarity to the examples");
+            let weight = SIMILARITY_WEIGHT;
+            parts.push(weighted_part(
+                "examples",
+                &self.by_similarity,
+                weight,
+                similarity,
+            ));
+        }
+        Explanation::sum("sum of words and examples", parts)
     }
 
     /// Returns true if a dataset is similar to an example.
@@ -136,7 +171,8 @@ impl<'s> ComparedExamples<'s> {
                 .collect(),
         );
         let mut fused = FxHashMap::default();
-        if has_matches || by_similarity.is_empty() {
+        let is_by_words = has_matches || by_similarity.is_empty();
+        if is_by_words {
             add_scaled(&mut fused, by_words, 1.0);
         }
         add_scaled(&mut fused, &by_similarity, SIMILARITY_WEIGHT);
@@ -148,6 +184,8 @@ impl<'s> ComparedExamples<'s> {
         );
         Ok(SimilarDocs {
             ranking,
+            by_words: is_by_words.then(|| by_words.clone()),
+            by_similarity,
             scores: all_scores,
         })
     }
@@ -187,21 +225,59 @@ impl<'s> ComparedExamples<'s> {
 /// Adds the scores of a ranking, divided by the best one and weighted. If some are negative, as those of FSDM, they are first
 /// shifted: the lowest becomes 0.
 fn add_scaled(sums: &mut FxHashMap<DatasetId, f64>, ranking: &Ranking, weight: f64) {
-    let lowest = ranking
-        .iter()
-        .map(|scored| scored.score)
-        .fold(0.0, f64::min);
-    let best = ranking
-        .iter()
-        .map(|scored| scored.score - lowest)
-        .fold(0.0, f64::max);
+    let scale = Scale::new(ranking);
     for scored in ranking.iter() {
-        let share = if best > 0.0 {
-            (scored.score - lowest) / best
+        *sums.entry(scored.id.clone()).or_default() += weight * scale.share(scored.score);
+    }
+}
+
+/// Returns the score of a dataset in a ranking.
+fn score_of(ranking: &Ranking, id: &DatasetId) -> Option<f64> {
+    let mut scored = ranking.iter();
+    scored
+        .find(|scored| scored.id == *id)
+        .map(|scored| scored.score)
+}
+
+/// Returns the part of a ranking in the score of a dataset, whose score in the ranking is explained.
+fn weighted_part(name: &str, ranking: &Ranking, weight: f64, score: Explanation) -> Explanation {
+    let share = Scale::new(ranking).share(score.value);
+    Explanation {
+        value: weight * share,
+        description: format!("{name}: product of weight and scaled score"),
+        details: vec![
+            Explanation::leaf(weight, "weight"),
+            Explanation::leaf(share, "score divided by the best one"),
+            score,
+        ],
+    }
+}
+
+/// Range of the scores of a ranking.
+struct Scale {
+    lowest: f64,
+    /// Distance of the best score from the lowest one.
+    best: f64,
+}
+
+impl Scale {
+    fn new(ranking: &Ranking) -> Self {
+        let (mut lowest, mut highest) = (0.0_f64, f64::NEG_INFINITY);
+        for scored in ranking.iter() {
+            lowest = lowest.min(scored.score);
+            highest = highest.max(scored.score);
+        }
+        let best = (highest - lowest).max(0.0);
+        Self { lowest, best }
+    }
+
+    /// Returns a score as a share of the best one.
+    fn share(&self, score: f64) -> f64 {
+        if self.best > 0.0 {
+            (score - self.lowest) / self.best
         } else {
             1.0
-        };
-        *sums.entry(scored.id.clone()).or_default() += weight * share;
+        }
     }
 }
 

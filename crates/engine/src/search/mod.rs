@@ -10,7 +10,9 @@ mod suggested_filters;
 
 pub use interpretation::{Interpretation, InterpretationKind};
 pub use match_quality::{MatchFeatures, MatchQuality};
-pub use request::{Example, MAX_EXAMPLES, QuerySyntax, SearchRequest, SnippetKind};
+pub use request::{
+    EmptyQuery, Example, MAX_EXAMPLES, QuerySyntax, SearchRequest, SnippetKind, check_query,
+};
 pub use response::{ExampleSimilarity, FieldMatch, Hit, SearchResponse};
 pub use suggested_filters::SuggestedFilter;
 
@@ -33,7 +35,9 @@ use crate::{EngineError, QueryTerms, QueryWords, ResultOrder, evidence};
 use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, count_selected, rank_selected};
+use lodeseek_index::sparse::{
+    Explanation, LengthMode, RankedDocs, SparseModel, count_selected, rank_selected,
+};
 use lodeseek_index::{
     AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Filter,
     FilteredDocs, Snapshot, StatisticsLevel,
@@ -144,6 +148,8 @@ struct Best<'r> {
     comparable: usize,
     reranked: Option<&'r Reranked>,
     similar: Option<&'r SimilarDocs>,
+    /// The datasets that the query names, which come first.
+    named: &'r [DatasetId],
 }
 
 /// Assessed datasets of a ranking.
@@ -207,6 +213,7 @@ impl Search<'_> {
             },
             reranked: reranked.as_ref(),
             similar: similar.as_ref(),
+            named: &named,
         };
         let assessed = match (&similar, &reranked) {
             (Some(similar), _) => similar.ranking.len(),
@@ -427,13 +434,53 @@ impl Search<'_> {
                 hit.quality = MatchQuality::Good;
             }
             if self.request.explain {
-                hit.explanation = Some(self.model.explain(&explained, document, collection));
+                let by_model = self.model.explain(&explained, document, collection);
+                hit.explanation = Some(self.explain_score(entry, by_model, best)?);
             }
             self.add_part_shares(&mut hit)?;
             self.add_graph_parts(&mut hit, collection);
             hits.push(hit);
         }
         Ok(hits)
+    }
+
+    /// Returns the score of a page entry as a tree. `by_model` is that of the score by the sparse model.
+    fn explain_score(
+        &self,
+        entry: &PageEntry<'_>,
+        by_model: Explanation,
+        best: &Best<'_>,
+    ) -> Result<Explanation, EngineError> {
+        if entry.place >= best.comparable {
+            return Ok(by_model);
+        }
+        let id = &entry.scored.id;
+        let mut tree = match (best.reranked, &self.ranker.reranker) {
+            (Some(reranked), Some(reranker)) => {
+                let popularity = reranker.popularity_boost(id, self.snapshot)?;
+                reranked.explain(id, by_model, self.model.name(), popularity)
+            }
+            _ => by_model,
+        };
+        let by_words = match best.similar {
+            Some(similar) => similar.words_score(id),
+            None => Some(entry.scored.score),
+        };
+        if let Some(score) = by_words
+            && best.named.contains(id)
+            && score != tree.value
+        {
+            tree = Explanation {
+                value: score,
+                description: "score above all others, because the query names the dataset"
+                    .to_owned(),
+                details: vec![tree],
+            };
+        }
+        Ok(match best.similar {
+            Some(similar) => similar.explain(id, tree),
+            None => tree,
+        })
     }
 
     /// Returns the hit of a page entry, without explanations. `None` if its card is missing.

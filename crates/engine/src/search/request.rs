@@ -166,6 +166,23 @@ impl SearchRequest {
     }
 }
 
+/// Error: a query without a letter or digit, which no dataset can match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the query is empty: it contains no letter and no digit")]
+pub struct EmptyQuery;
+
+/// Checks that a query contains something to search for.
+///
+/// # Errors
+/// If it has no letter and no digit.
+pub fn check_query(query: &str) -> Result<(), EmptyQuery> {
+    if query.contains(char::is_alphanumeric) {
+        Ok(())
+    } else {
+        Err(EmptyQuery)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,5 +238,15 @@ mod tests {
             ..words
         };
         assert!(!with_bm25.is_expensive(&searcher));
+    }
+
+    #[test]
+    fn a_query_has_a_letter_or_digit() {
+        for query in ["snow", "C++", "北京", "1", "«été»"] {
+            assert_eq!(check_query(query), Ok(()), "{query}");
+        }
+        for query in ["", "  ", "!!!", "\"\"", "—"] {
+            assert_eq!(check_query(query), Err(EmptyQuery), "{query}");
+        }
     }
 }

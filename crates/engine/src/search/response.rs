@@ -71,7 +71,8 @@ pub struct Hit {
     /// Rows of a table in place of the snippet, if the content is a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<SnippetTable>,
-    /// The score by the sparse model as a tree, if the request has `explain`.
+    /// The score as a tree, if the request has `explain`: for each ranking its weight, its normalised score and its score. Without
+    /// a comparable score, the score by the sparse model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
     /// The triples that contain the query's terms, if the request has `explain`.

@@ -7,6 +7,7 @@ use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Metadata};
 use lodeseek_cli::ExitStatus;
 use lodeseek_cli::provenance::write_atomically;
+use lodeseek_cli::streams::messages;
 use lodeseek_cli::terminal::{bar, safe};
 use lodeseek_engine::{QueryTerms, index_folder};
 use lodeseek_eval::{MinimumGrade, Qrels, Topics};
@@ -124,7 +125,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             Err(error) => {
                 unread += 1;
                 writeln!(
-                    io::stderr(),
+                    messages(),
                     "{}: {}",
                     safe(entry.dataset.metadata.id.as_str()),
                     safe(&error.to_string())
@@ -141,7 +142,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
     writeln!(
-        io::stderr(),
+        messages(),
         "{} datasets, {unread} of them unreadable",
         entries.len()
     )?;

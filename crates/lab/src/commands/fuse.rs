@@ -1,6 +1,7 @@
 //! `lodeseek-lab fuse`: fuses several runs into one.
 
 use anyhow::ensure;
+use lodeseek_cli::streams::messages;
 use lodeseek_cli::{ExitStatus, provenance, terminal};
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_eval::{Metric, Qrels, Run, mean};
@@ -225,7 +226,7 @@ fn inputs(paths: &[PathBuf], firsts: &[usize]) -> anyhow::Result<Vec<Value>> {
 }
 
 fn report(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Result<()> {
-    let mut err = io::stderr().lock();
+    let mut err = messages();
     for (place, fold) in tuned.folds.iter().enumerate() {
         let used = fold.weights.iter().filter(|weight| **weight > 0.0).count();
         writeln!(

@@ -5,6 +5,7 @@ mod map;
 use crate::settings::Config;
 use anyhow::{Context, ensure};
 use lodeseek_cli::encoder::{EncoderArguments, Execution, encoder_options};
+use lodeseek_cli::streams::messages;
 use lodeseek_cli::{ExitStatus, terminal};
 use lodeseek_lab::reproduce::{Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport};
 use lodeseek_rerank::encoder::open;
@@ -156,11 +157,7 @@ fn measure(
         Experiment::Ranking(condition) => {
             no_papers(&condition.name, arguments)?;
             if let Some(reason) = &condition.awaits {
-                writeln!(
-                    io::stderr().lock(),
-                    "{}: not run yet: {reason}",
-                    condition.name
-                )?;
+                writeln!(messages(), "{}: not run yet: {reason}", condition.name)?;
             }
             condition.reproduce(data, home, &encoders, &|step| {
                 bar.set_message(step.to_string())

@@ -7,6 +7,7 @@ mod report;
 
 use anyhow::{Context, ensure};
 use lodeseek_catalog::{Catalog, Metadata};
+use lodeseek_cli::streams::messages;
 use lodeseek_cli::terminal::{grouped, rate};
 use lodeseek_cli::{ExitStatus, provenance};
 use lodeseek_lab::tagger::{Lexicon, Mention, Statistics, Tagger, TaggerOptions, Verdict};
@@ -79,7 +80,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     tag(&tagger, arguments, &mut report)?;
     let (tagged, time) = (report.tagged, started.elapsed());
     writeln!(
-        io::stderr().lock(),
+        messages(),
         "{} papers: {} name {} of their datasets, {} mentions by {} names; {:.1} s ({} papers/s, {} kB/s)",
         grouped(tagged.papers),
         grouped(tagged.papers_with),
@@ -125,7 +126,7 @@ fn metadata(home: &Path, arguments: &Arguments) -> anyhow::Result<Vec<Metadata>>
 /// Reads the papers for statistics of the names, and reports unreadable lines.
 fn learn(lexicon: Lexicon, arguments: &Arguments) -> anyhow::Result<Tagger> {
     let mut statistics = Statistics::new(&lexicon);
-    let mut err = io::stderr().lock();
+    let mut err = messages();
     for (line, paper) in papers(&arguments.papers, &arguments.text_keys)? {
         match paper {
             Ok(paper) => statistics.add(&lexicon, &paper.texts()),

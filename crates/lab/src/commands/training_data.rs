@@ -3,6 +3,7 @@
 use anyhow::{Context, ensure};
 use clap::Subcommand;
 use lodeseek_catalog::{Catalog, DatasetId};
+use lodeseek_cli::streams::messages;
 use lodeseek_cli::terminal::{self, grouped};
 use lodeseek_cli::{ExitStatus, provenance};
 use lodeseek_engine::Searcher;
@@ -18,7 +19,7 @@ use lodeseek_lab::training::titles::titles;
 use lodeseek_lab::training::{PaperOptions, TrainingData, TrainingError, check_output_folder};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
@@ -431,7 +432,7 @@ fn name(path: &Path) -> String {
 }
 
 fn report(data: &TrainingData) -> anyhow::Result<()> {
-    let mut err = io::stderr().lock();
+    let mut err = messages();
     let (examples, passages) = (
         grouped(data.examples.len() as u64),
         grouped(data.passages.len() as u64),

@@ -28,11 +28,27 @@ impl Excerpt {
         )
     }
 
+    /// Returns the excerpt; an empty one in place of a page for browsers.
+    fn without_page(self) -> Self {
+        if is_html(&self.0) {
+            Self(String::new())
+        } else {
+            self
+        }
+    }
+
     /// Returns the text. It is empty if the endpoint sent none.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Returns true for the beginning of an HTML page, with or without a declaration before it.
+fn is_html(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let elements = ["<html", "<head", "<body", "<!doctype html"];
+    text.starts_with('<') && elements.iter().any(|element| text.contains(element))
 }
 
 /// Returns true for invisible formatting characters, which can rearrange or hide others.
@@ -214,6 +230,12 @@ impl RemoteError {
         text: Excerpt,
     ) -> Self {
         let endpoint = endpoint.to_owned();
+        // A page may name the fault of the query. Of other statuses, it states no more than the status.
+        let text = if status == 400 {
+            text
+        } else {
+            text.without_page()
+        };
         match status {
             400 => Self::Rejected { endpoint, text },
             413 | 414 | 431 => Self::RequestTooLarge {
@@ -250,6 +272,24 @@ fn kind_of(fault: &EgressFault) -> FailureKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_is_no_text_of_an_error() {
+        let error = |status, text: &str| {
+            let text = Excerpt::from_bytes(text.as_bytes());
+            RemoteError::from_status("http://e.org/", status, None, text).to_string()
+        };
+        for page in [
+            "<!DOCTYPE html>\n<html><title>404</title></html>",
+            " <html lang=en>no",
+            "<?xml version=\"1.0\"?><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0\"><html/>",
+        ] {
+            assert_eq!(error(404, page), "<http://e.org/> returned status 404");
+            assert_eq!(error(503, page), "<http://e.org/> is busy (503)");
+            assert!(error(400, page).contains("<html"), "{page}");
+        }
+        assert!(error(404, "no prefix in <html").ends_with("no prefix in <html"));
+    }
 
     #[test]
     fn an_excerpt_is_a_line_of_harmless_text() {

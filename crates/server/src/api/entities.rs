@@ -8,7 +8,7 @@ use crate::entity_search::{
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::pages::{self, PageContext};
-use crate::parameters::{Pairs, check_query, unknown_parameter};
+use crate::parameters::{Pairs, check_query, invalid_parameters, unknown_parameter};
 use crate::site::Client;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -102,8 +102,12 @@ pub(super) async fn entities(
         if let Some((name, _)) = pairs.iter().find(|(name, _)| !NAMES.contains(name)) {
             return Err(unknown_parameter(name, &NAMES));
         }
-        let Query(parameters) =
-            parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Query(parameters) = parameters.map_err(|rejection| {
+            invalid_parameters(
+                &rejection,
+                &[("k", 1..=MAX_HITS), ("skip", 0..=MAX_SKIPPED)],
+            )
+        })?;
         let request = parameters.request(&HeaderMap::new())?;
         let found = search(&state, client, request.clone()).await?;
         Ok(match &found {
@@ -133,8 +137,12 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let answer = async {
-        let Query(parameters) =
-            parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+        let Query(parameters) = parameters.map_err(|rejection| {
+            invalid_parameters(
+                &rejection,
+                &[("k", 1..=MAX_HITS), ("skip", 0..=MAX_SKIPPED)],
+            )
+        })?;
         let request = parameters.request(&headers)?;
         let found = search(&state, client, request.clone()).await?;
         let index_only = state.work(|state| Ok(state.store.index_only()?)).await?;

@@ -11,6 +11,7 @@ use crate::entities::find;
 use crate::error::ApiError;
 use crate::negotiation::{languages, page_or_syntax};
 use crate::pages::{self, PageContext};
+use crate::parameters::invalid_parameters;
 use crate::response_formats::{graph_in, mark_truncated};
 use crate::site::Client;
 use axum::extract::rejection::QueryRejection;
@@ -73,7 +74,7 @@ pub(super) async fn entity(
 ) -> Response {
     let answer = async {
         let Query(parameters) =
-            parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+            parameters.map_err(|rejection| invalid_parameters(&rejection, &[]))?;
         let form = page_or_syntax(parameters.format.as_deref(), &headers)?;
         answer(&state, client, &page, id, parameters, form, &headers).await
     };

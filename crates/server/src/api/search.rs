@@ -6,8 +6,8 @@ use crate::documentation::{BadRequest, Busy, ClientLimit, Error, Examples, Filte
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, examples, filter, parse_duplicates, parse_model,
-    parse_order, query_syntax, unknown_parameter,
+    Pairs, check_query, check_snippet, examples, filter, invalid_parameters, parse_duplicates,
+    parse_model, parse_order, query_syntax, unknown_parameter,
 };
 use crate::site::Client;
 use axum::Json;
@@ -109,7 +109,7 @@ async fn search_json(
 ) -> Result<Value, ApiError> {
     check_names(pairs)?;
     let Query(parameters) =
-        parameters.map_err(|rejection| ApiError::bad_request(reason(&rejection)))?;
+        parameters.map_err(|rejection| invalid_parameters(&rejection, &[("k", 1..=MAX_HITS)]))?;
     let request = SearchRequest {
         filter: filter(pairs)?,
         examples: examples(pairs)?,
@@ -132,13 +132,6 @@ fn check_names(pairs: &Pairs) -> Result<(), ApiError> {
         Some((name, _)) => Err(unknown_parameter(name, &NAMES)),
         None => Ok(()),
     }
-}
-
-/// Returns the reason of a rejection without the words of the deserializer around it.
-fn reason(rejection: &QueryRejection) -> String {
-    let text = rejection.body_text();
-    text.rsplit_once("query string: ")
-        .map_or(text.clone(), |(_, reason)| reason.to_owned())
 }
 
 fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {

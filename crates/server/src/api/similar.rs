@@ -12,6 +12,7 @@ use crate::documentation::{
 use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::pages::{self, ExampleReport, PageContext};
+use crate::parameters::invalid_parameters;
 use crate::site::Client;
 use crate::text::shorten;
 use axum::Json;
@@ -282,8 +283,8 @@ fn parse_parameters(
     parameters: Result<Query<Parameters>, QueryRejection>,
     headers: &HeaderMap,
 ) -> Result<(Format, Parameters), ApiError> {
-    let Query(parameters) =
-        parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    let Query(parameters) = parameters
+        .map_err(|rejection| invalid_parameters(&rejection, &[("k", 1..=MAX_DATASETS)]))?;
     Ok((
         Format::negotiate(parameters.format.as_deref(), headers)?,
         parameters,

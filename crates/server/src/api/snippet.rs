@@ -8,7 +8,7 @@ use crate::documentation::{
 use crate::error::ApiError;
 use crate::negotiation::{accepted_form, best, languages, matches_tag, named_form};
 use crate::pages::{self, PageContext};
-use crate::parameters::check_query;
+use crate::parameters::{check_query, invalid_parameters};
 use crate::response_formats::{graph_in, xml};
 use crate::site::Client;
 use crate::work_limits::SnippetLimits;
@@ -191,7 +191,7 @@ pub(super) async fn snippet(
                 answer(&state, client, &page, id, &parameters, chosen, &headers).await,
             )
         }
-        Err(rejection) => (accepted, Err(ApiError::bad_request(rejection.body_text()))),
+        Err(rejection) => (accepted, Err(invalid_parameters(&rejection, &[]))),
     };
     answer.unwrap_or_else(|error| match form {
         Format::Html => pages::error(&page, &error),

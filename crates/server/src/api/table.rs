@@ -8,6 +8,7 @@ use crate::documentation::{BadRequest, Busy, ClientLimit, Html, Id, NotFound, Te
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::pages::{self, PageContext, TableView, table_address};
+use crate::parameters::invalid_parameters;
 use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::sparql::streaming::{ChunkWriter, End, Timeout, transfer};
@@ -81,7 +82,7 @@ pub(super) async fn table(
 ) -> Response {
     let answer = async {
         let Query(parameters) =
-            parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+            parameters.map_err(|rejection| invalid_parameters(&rejection, &[]))?;
         let id = DatasetId::new(&id).map_err(|error| ApiError::not_found(error.to_string()))?;
         let card = state.card(&id).await?;
         let class = class(&card, parameters.class.as_deref())?;

@@ -13,8 +13,8 @@ use crate::entity_search;
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, examples, filter, filter_parameters, parse_duplicates,
-    parse_model, parse_order, query_syntax,
+    Pairs, check_query, check_snippet, examples, filter, filter_parameters, invalid_parameters,
+    parse_duplicates, parse_model, parse_order, query_syntax,
 };
 use crate::portal::{is_stated_license, license_label};
 use crate::site::Client;
@@ -284,8 +284,8 @@ async fn load_page(
     pairs: &Pairs,
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
-    let Query(parameters) =
-        parameters.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?;
+    let Query(parameters) = parameters
+        .map_err(|rejection| invalid_parameters(&rejection, &[("page", 1..=MAX_PAGE)]))?;
     // Pasted sentences may contain line breaks.
     let query = parameters
         .q
