@@ -238,14 +238,16 @@ fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleVie
 const MAX_CELL_CHARACTERS: usize = 120;
 
 fn rows_view(page: &PageContext, table: &SnippetTable, words: Option<&QueryWords>) -> RowsView {
-    // Cards of earlier versions have columns without a value.
+    // Cards of earlier versions have columns without a value. Without rows, the headers remain.
     let mut columns: Vec<usize> = (0..table.columns.len()).collect();
-    columns.retain(|place| {
-        table
-            .rows
-            .iter()
-            .any(|row| !row.cells[*place].text.is_empty())
-    });
+    if !table.rows.is_empty() {
+        columns.retain(|place| {
+            table
+                .rows
+                .iter()
+                .any(|row| !row.cells[*place].text.is_empty())
+        });
+    }
     let mut rows = Vec::with_capacity(table.rows.len());
     for row in &table.rows {
         rows.push(RowView {
