@@ -361,7 +361,7 @@ async fn the_page_links_to_suggested_filters() {
         .expect("suggestions");
     let suggestion = suggestion.split("</p>").next().expect("its end");
     assert!(
-        suggestion.contains("Place: Belgien (2)") && suggestion.contains("Period: 2016.. (1)"),
+        suggestion.contains("Place: Belgien (2)") && suggestion.contains("Period: 2016– (1)"),
         "{suggestion}"
     );
     let links = suggestion

@@ -4,8 +4,8 @@
 //! Candidates are the words of datasets as written: stems differ from misspelled words by their endings
 //! (`renewabel`: `renew`). A word that a dataset contains is never replaced in a search: its correction is a suggestion only.
 //! Neither is a word that is spelled correctly although no dataset contains it: in a collection without plant pathology, `wheat
-//! rust` does not become `what rust`. The vocabularies of the encoders show such words; without encoders, words are replaced only
-//! if the collection has none of the query. If the language of the query is known, corrections are words of that language.
+//! rust` does not become `what rust`. The vocabularies of the encoders show such words; a ranking by words
+//! alone has no such list. If the language of the query is known, corrections are words of that language.
 
 use super::EngineError;
 use super::card::read_card;
@@ -73,12 +73,7 @@ pub(super) fn correct_spelling(
     for term in terms {
         frequencies.push(snapshot.document_frequency(term, &Field::ALL)?);
     }
-    let missing = frequencies
-        .iter()
-        .filter(|frequency| **frequency == 0)
-        .count();
-    let has_found_term = missing < frequencies.len();
-    let may_replace = known.is_some() || !has_found_term;
+    let has_found_term = frequencies.iter().any(|frequency| *frequency > 0);
     let language = snapshot.analysis().query_language(text);
     let min_frequency = if has_found_term {
         MIN_FREQUENCY_BESIDE_FOUND
@@ -95,8 +90,7 @@ pub(super) fn correct_spelling(
         };
         if let Some(correction) = correction {
             suggestion = replace_word(&suggestion, &term.text, &correction);
-            let is_compound = correction.contains(' ');
-            if frequency == 0 && (may_replace || is_compound) {
+            if frequency == 0 {
                 replaced = replace_word(&replaced, &term.text, &correction);
             }
         }
@@ -506,23 +500,6 @@ mod tests {
         }
         let corrections = corrections_with(&texts, kind, "feild names", Some(&known));
         assert_eq!(corrections.replaced.as_deref(), Some("field names"));
-    }
-
-    #[test]
-    fn without_a_list_of_words_a_query_is_replaced_only_if_all_of_it_is_missing() {
-        let texts = [
-            "moral stories of a domain",
-            "moral values",
-            "shift of a domain",
-        ];
-        let corrections = corrections_in(&texts, AnalysisKind::Multilingual, "coral domain shift");
-        assert_eq!(corrections.replaced, None);
-        assert_eq!(
-            corrections.suggestion.as_deref(),
-            Some("moral domain shift")
-        );
-        let corrections = corrections_in(&texts, AnalysisKind::Multilingual, "morl domian");
-        assert_eq!(corrections.replaced.as_deref(), Some("moral domain"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 pub(super) use translations::Vocabulary;
 pub(super) use word_use::WordUse;
-use word_use::remove_unused_stems;
+use word_use::remove_misleading_stems;
 use words::Words;
 
 /// Kind of analysis.
@@ -351,7 +351,7 @@ impl Analysis {
             (&self.pipeline, &self.vocabulary)
         {
             let language = multilingual.query_code(text);
-            remove_unused_stems(&mut words, language, multilingual, vocabulary.as_ref());
+            remove_misleading_stems(&mut words, language, multilingual, vocabulary.as_ref());
             add_inflections(&mut words, language, multilingual, vocabulary.as_ref());
         }
         (words, translation)

@@ -1,9 +1,10 @@
 //! Use of a word in the languages of datasets, and the stems of a query word that it justifies.
 //!
-//! The language of a query word is unknown, and so it is searched for by its stem in every language (see `multilingual`). Some of
-//! these stems are other words: the Portuguese stemmer makes `par` of `Paris`, the Turkish one `w` of `wine`, and a French text
-//! contains `par` whatever it is about. A stem of a foreign language is therefore searched for only if most datasets that contain
-//! it have function words of this language. If none has such words, the stem must at least lack no more than an ending.
+//! The language of a query word is unknown, and so it is searched for by its stem in every language (see `multilingual`). Most of
+//! these stems lack an ending only, and find related words (`Schulen`: `schul`, as of `Schule`). Some are other words: the Portuguese
+//! stemmer makes `par` of `Paris`, the Turkish one `w` of `wine`, and a French text contains `par` whatever it is about. A stem of a
+//! foreign language that is short, or lacks more than an ending, is therefore searched for only if most datasets that contain it are in
+//! this language, which their function words show; a longer one also if they are in English.
 
 use super::QueryTerm;
 use super::language::{ENGLISH, LANGUAGES};
@@ -35,10 +36,9 @@ impl WordUse {
     }
 
     /// Returns true if a token is the stem of a word of the language, by its index in [`LANGUAGES`], rather than an English word:
-    /// most datasets with it are of the language, and fewer are English. If no language is known, it may be one.
+    /// most datasets with it are of the language, and fewer are English.
     fn is_stem_of(&self, place: usize) -> bool {
-        let english = self.of_language[ENGLISH];
-        self.of_known_language == 0 || self.is_frequent(place) && self.of_language[place] > english
+        self.is_frequent(place) && self.of_language[place] > self.of_language[ENGLISH]
     }
 
     fn is_frequent(&self, place: usize) -> bool {
@@ -46,20 +46,26 @@ impl WordUse {
     }
 }
 
-/// Minimum letters of a foreign stem that datasets of unknown language contain.
+/// Minimum letters of a foreign stem that is searched for in other languages, too: most shorter texts are a word of some language.
 const MIN_STEM_LETTERS: usize = 4;
-/// Maximum letters that such a stem lacks at the end of the word: an ending of its inflection, and no part of `Manchester`.
+/// Maximum letters that a foreign stem lacks at the end of the word to be searched for in all languages: the ending of an inflection.
+/// A stem that lacks more is searched for in English, too (`forensisch`: `forens`), but `Manchester` does not find la Manche.
 const MAX_ENDING_LETTERS: usize = 3;
 
-/// Returns true if a stem differs from the word by no more than an ending.
-fn lacks_ending(stem: &str, word: &str) -> bool {
+/// Returns true if the datasets with a stem of some languages, by their indexes in [`LANGUAGES`], may be about the word.
+fn may_be_about(word: &str, stem: &str, languages: &[usize], used: &WordUse) -> bool {
+    if languages.iter().any(|place| used.is_stem_of(*place)) {
+        return true;
+    }
     let letters = stem.chars().count();
-    letters >= MIN_STEM_LETTERS && word.chars().count() <= letters + MAX_ENDING_LETTERS
+    letters >= MIN_STEM_LETTERS
+        && (word.chars().count() <= letters + MAX_ENDING_LETTERS
+            || used.is_of_language(LANGUAGES[ENGLISH].2) == Some(true))
 }
 
-/// Removes the stems of foreign languages that the collection does not use. A word as typed, and its stems in English and in the
-/// language of the query, remain.
-pub(super) fn remove_unused_stems(
+/// Removes the stems of foreign languages that are other words in the collection. A word as typed, and its stems in English and in
+/// the language of the query, remain.
+pub(super) fn remove_misleading_stems(
     terms: &mut [QueryTerm],
     detected: Option<&str>,
     analysis: &Multilingual,
@@ -78,14 +84,11 @@ pub(super) fn remove_unused_stems(
             }
             let is_own = own.iter().any(|place| languages.contains(place));
             // What is no stem of the word is a translation.
-            if is_own || languages.is_empty() || *token == typed {
-                return true;
-            }
-            let used = vocabulary.token_use(token);
-            match used.of_known_language {
-                0 => used.datasets > 0 && lacks_ending(token, &typed),
-                _ => languages.iter().any(|place| used.is_stem_of(*place)),
-            }
+            let is_translation = languages.is_empty();
+            is_own
+                || is_translation
+                || *token == typed
+                || may_be_about(&typed, token, &languages, &vocabulary.token_use(token))
         });
     }
 }
@@ -123,7 +126,7 @@ mod tests {
     fn searched(word: &str, detected: Option<&str>, collection: &Collection) -> Vec<String> {
         let analysis = Multilingual::new();
         let mut terms = analysis.query_words(word);
-        remove_unused_stems(&mut terms, detected, &analysis, collection);
+        remove_misleading_stems(&mut terms, detected, &analysis, collection);
         terms.remove(0).alternatives
     }
 
@@ -139,22 +142,18 @@ mod tests {
         let collection = Collection(&[("aloj", &["es", "es", "en"])]);
         let tokens = searched("alojamientos", None, &collection);
         assert!(tokens.iter().any(|token| token == "aloj"), "{tokens:?}");
-        let tokens = searched(
-            "alojamientos",
-            None,
-            &Collection(&[("aloj", &["en", "es"])]),
-        );
+        let tokens = searched("alojamientos", None, &Collection(&[("aloj", &["fr"])]));
         assert!(!tokens.iter().any(|token| token == "aloj"), "{tokens:?}");
     }
 
     #[test]
-    fn a_stem_in_texts_of_unknown_language_lacks_an_ending_only() {
-        let collection = Collection(&[("aloj", &["?"])]);
-        assert!(lacks_ending("stra", "straße") && !lacks_ending("manche", "manchester"));
-        let tokens = searched("alojamientos", None, &collection);
-        assert!(!tokens.iter().any(|token| token == "aloj"), "{tokens:?}");
-        let tokens = searched("estaciones", None, &Collection(&[("estacion", &["?"])]));
-        assert!(tokens.iter().any(|token| token == "estacion"), "{tokens:?}");
+    fn a_stem_that_lacks_an_ending_is_searched_for_wherever_it_occurs() {
+        let tokens = searched("Schulen", None, &Collection(&[("schul", &["fr"])]));
+        assert!(tokens.iter().any(|token| token == "schul"), "{tokens:?}");
+        let tokens = searched("forensisch", None, &Collection(&[("forens", &["en"])]));
+        assert!(tokens.iter().any(|token| token == "forens"), "{tokens:?}");
+        let tokens = searched("Manchester", None, &Collection(&[("manche", &["?"])]));
+        assert!(!tokens.iter().any(|token| token == "manche"), "{tokens:?}");
     }
 
     #[test]
