@@ -384,7 +384,7 @@ async fn the_page_links_to_suggested_filters() {
         chips
             .split("</ul>")
             .next()
-            .is_some_and(|chips| chips.contains("Period: 2016..")),
+            .is_some_and(|chips| chips.contains("Period: 2016–")),
         "{chips}"
     );
     let literal = site.get(&format!("{address}&literal=true")).await.body;
