@@ -26,8 +26,8 @@ INTRODUCTION = """\
 `lodeseek serve` describes its API itself: `/openapi.json` is the OpenAPI document, `/api` the same as a page.
 This page lists every operation of that document. Only those under `/api/admin` change the collection.
 
-Routes with parameters respond to an unknown parameter with status 400. Routes with a page also accept `lang`, the language of the page, and ignore parameters
-with which other sites mark their links: `utm_…`, `ref`, `fbclid`, `gclid`, `dclid`, `msclkid`, `mc_cid`, `mc_eid`. For SPARQL, OAI-PMH and CKAN, their standards apply.
+Routes with parameters respond to an unknown parameter with status 400. Routes with a page also accept `lang`, the language of the page. Routes outside of
+`/api/` ignore parameters with which other sites mark their links, such as `utm_…`, `mtm_…`, `pk_…`, `hsa_…`, `ref`, `gclid`, `fbclid`, `msclkid` and `_ga`. For SPARQL, OAI-PMH and CKAN, their standards apply.
 
 For the SPARQL endpoint see also [SPARQL](sparql.md); for CKAN, DCAT-AP and feeds see [Portal interfaces](portal.md).
 """

@@ -48,7 +48,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         Command::Show { output } => show(home, output.is_json())?,
         Command::Check => check(home)?,
         Command::Init => init(home)?,
-        Command::Texts { language } => texts(language)?,
+        Command::Texts { language } => print_texts(language)?,
     }
     Ok(ExitStatus::Success)
 }
@@ -207,7 +207,7 @@ fn init(home: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn texts(language: &str) -> anyhow::Result<()> {
+fn print_texts(language: &str) -> anyhow::Result<()> {
     let texts = default_texts(language).with_context(|| {
         format!("the pages have no language `{language}`; supported are en, de, fr, es and it")
     })?;

@@ -457,29 +457,28 @@ fn json_of_a_folder_is_a_table() {
 #[test]
 fn a_descriptor_of_the_tables_of_another_dataset_is_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: &str| {
+    // A resource without a file in the folder is no table.
+    for (name, text) in [
+        ("1/oaks.csv", "name,height\noak,3\n"),
+        ("2/elms.csv", "name,height\nelm,4\n"),
+        ("2/ash.csv", "name,height\nash,5\n"),
+        (
+            "1/datapackage.json",
+            r#"{"name": "p", "title": "Package", "resources": [{"path": "oaks.csv"}, {"path": "none.csv"}]}"#,
+        ),
+        (
+            "2/datapackage.json",
+            r#"{"name": "p", "title": "Package", "resources": [{"path": "elms.csv"}, {"path": "ash.csv"}]}"#,
+        ),
+        (
+            "datasets.json",
+            r#"[{"dataset_id": "a", "title": "Oaks", "download": "1/oaks.csv"}, {"dataset_id": "b", "title": "Elms", "download": "2/elms.csv"}]"#,
+        ),
+    ] {
         let path = folder.path().join(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         fs::write(path, text).expect("written");
-    };
-    write("1/oaks.csv", "name,height\noak,3\n");
-    write("2/elms.csv", "name,height\nelm,4\n");
-    write("2/ash.csv", "name,height\nash,5\n");
-    let package =
-        |names: &str| format!(r#"{{"name": "p", "title": "Package", "resources": [{names}]}}"#);
-    // A resource without a file in the folder is no table.
-    write(
-        "1/datapackage.json",
-        &package(r#"{"path": "oaks.csv"}, {"path": "none.csv"}"#),
-    );
-    write(
-        "2/datapackage.json",
-        &package(r#"{"path": "elms.csv"}, {"path": "ash.csv"}"#),
-    );
-    write(
-        "datasets.json",
-        r#"[{"dataset_id": "a", "title": "Oaks", "download": "1/oaks.csv"}, {"dataset_id": "b", "title": "Elms", "download": "2/elms.csv"}]"#,
-    );
+    }
     let catalog = read(folder.path());
     assert_eq!(
         ids(&catalog),
@@ -493,6 +492,23 @@ fn a_descriptor_of_the_tables_of_another_dataset_is_left_out() {
         "{:?}",
         catalog.problems
     );
+}
+
+/// What a catalogue names is content. A catalogue that only such content names is none of it, whatever the names of the files.
+#[test]
+fn a_chain_of_catalogues_loses_none() {
+    for [first, second, third] in [["z", "b", "a"], ["a", "b", "z"]] {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, download) in [(first, second), (second, third), (third, "none")] {
+            let text = format!(
+                r#"[{{"dataset_id": "{name}", "title": "{name}", "download": "{download}.json"}}]"#
+            );
+            fs::write(folder.path().join(format!("{name}.json")), text).expect("written");
+        }
+        let mut expected = [first, third];
+        expected.sort_unstable();
+        assert_eq!(ids(&read(folder.path())), expected);
+    }
 }
 
 /// Root reads every folder: nothing is tested then.

@@ -590,10 +590,10 @@ async fn pages_have_the_branding_of_the_portal() {
 /// Name and description of the portal are in the language of the page or, in formats with language tags, in all languages.
 #[tokio::test]
 async fn the_portal_has_a_name_by_language() {
-    let by_language = |texts: [(&str, &str); 2]| {
+    fn by_language(texts: [(&str, &str); 2]) -> Localized<String> {
         let texts = texts.map(|(tag, text)| (tag.to_owned(), text.to_owned()));
         Localized::by_language(texts.into()).expect("texts by language")
-    };
+    }
     let portal = Portal {
         title: by_language([("en", "Northport data"), ("de", "Daten von Nordhafen")]),
         description: by_language([("en", "All the city"), ("de", "Die ganze Stadt")]),

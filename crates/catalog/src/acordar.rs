@@ -150,7 +150,7 @@ pub(super) fn read_plain_keys(
     }
     let mut distributions = Vec::new();
     if let Some(files) = take_first(&mut entry, &FILES) {
-        for file in listed(files) {
+        for file in split_files(files) {
             let (found, rest) = read_files(&file);
             distributions.extend(found);
             if let Some(rest) = rest {
@@ -275,7 +275,7 @@ fn split(text: &str, separator: char) -> Vec<String> {
         .collect()
 }
 
-fn listed(value: Value) -> Vec<Value> {
+fn split_files(value: Value) -> Vec<Value> {
     match value {
         Value::Array(values) => values,
         Value::String(text) => split(&text, '\n').into_iter().map(Value::from).collect(),
@@ -343,10 +343,17 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn dataset(entry: Value) -> Dataset {
+        read_dataset(&entry).expect("readable").0
+    }
+
+    fn issued(entry: Value) -> Option<String> {
+        dataset(entry).metadata.issued
+    }
+
     #[test]
     fn the_liberties_of_the_published_file() {
-        let read = |value: Value| read_dataset(&value).expect("readable").0;
-        let plain = read(
+        let plain = dataset(
             json!({"dataset_id": 7, "title": "T", "tags": "a; b;;c", "author": "None", "download": "x.nt"}),
         );
         assert_eq!(plain.metadata.id.as_str(), "7");
@@ -356,7 +363,7 @@ mod tests {
             plain.distributions[0].location,
             Location::File("x.nt".into())
         );
-        let other = read(
+        let other = dataset(
             json!({"dataset_id": "7a", "tags": ["a", null, ""], "description": "", "download": null}),
         );
         assert_eq!(
@@ -367,7 +374,7 @@ mod tests {
             (1, 0)
         );
         assert_eq!(other.metadata.title(), "7a");
-        let lists = read(
+        let lists = dataset(
             json!({"dataset_id": ["8"], "title": ["None", "T"], "license": ["by"], "created": ["2019"]}),
         );
         assert_eq!(
@@ -438,7 +445,6 @@ mod tests {
 
     #[test]
     fn dates_of_creation_and_of_issue() {
-        let issued = |entry: Value| read_dataset(&entry).expect("readable").0.metadata.issued;
         assert_eq!(
             issued(json!({"dataset_id": 1, "created": "2019-03-04"})).as_deref(),
             Some("2019-03-04")

@@ -356,7 +356,7 @@ fn text(value: &Value) -> Option<String> {
 
 /// Returns the declared sources of a dataset.
 fn sources(dataset: &Dataset) -> BTreeSet<String> {
-    let said = dataset
+    let declared = dataset
         .extra_statements
         .iter()
         .filter(|one| {
@@ -364,7 +364,7 @@ fn sources(dataset: &Dataset) -> BTreeSet<String> {
                 && [dcterms::SOURCE, prov::WAS_DERIVED_FROM].contains(&one.predicate.as_str())
         })
         .filter_map(|one| text(&one.object));
-    said.filter_map(|text| identifier(&text)).collect()
+    declared.filter_map(|text| identifier(&text)).collect()
 }
 
 fn identifiers(dataset: &Dataset) -> BTreeSet<String> {

@@ -158,24 +158,36 @@ fn add_catalogs(
     named
 }
 
-/// Removes the catalogues that are content: files that another catalogue names, which is not removed itself.
+/// Removes the catalogues that are content: files that a catalogue names which is none itself. Of catalogues that name each other,
+/// the first one by its path stays.
 fn remove_named(catalogs: &mut Vec<(PathBuf, Catalog)>) {
-    let mut namers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, catalog) in catalogs.iter() {
-        for path in local_files(catalog, file).into_keys() {
-            namers.entry(path).or_default().insert(slashed(file));
+        let file = slashed(file);
+        let mut others: BTreeSet<String> =
+            local_files(catalog, Path::new(&file)).into_keys().collect();
+        others.remove(&file);
+        named.insert(file, others);
+    }
+    let mut kept = BTreeSet::new();
+    while let Some(first) = named.keys().next().cloned() {
+        let content: BTreeSet<&String> = named.values().flatten().collect();
+        let mut outer: Vec<String> = named
+            .keys()
+            .filter(|file| !content.contains(file))
+            .cloned()
+            .collect();
+        if outer.is_empty() {
+            outer.push(first);
+        }
+        for file in outer {
+            for content in named.remove(&file).into_iter().flatten() {
+                named.remove(&content);
+            }
+            kept.insert(file);
         }
     }
-    let mut removed: BTreeSet<String> = BTreeSet::new();
-    catalogs.retain(|(file, _)| {
-        let file = slashed(file);
-        let mut others = namers.get(&file).into_iter().flatten();
-        let is_named = others.any(|namer| *namer != file && !removed.contains(namer));
-        if is_named {
-            removed.insert(file);
-        }
-        !is_named
-    });
+    catalogs.retain(|(file, _)| kept.contains(&slashed(file)));
 }
 
 /// Returns true for a catalogue that describes tables beside it.

@@ -214,7 +214,7 @@ fn read_plain(reader: impl BufRead, path: &Path) -> io::Result<Catalog> {
     let mut catalog = Catalog::default();
     each_line(reader, |line, number| {
         let place = format!("{}:{number}", path.display());
-        match plain_dataset(line, number) {
+        match read_plain_dataset(line, number) {
             Ok((dataset, problems)) => {
                 let problems = problems.iter();
                 catalog
@@ -259,7 +259,7 @@ fn read_json_ld(reader: impl BufRead, file: &CatalogFile<'_>) -> Result<Catalog,
 }
 
 /// Reads a line in the plainest form. Also returns the problems with its values.
-fn plain_dataset(line: &str, number: usize) -> Result<(Dataset, Vec<String>), String> {
+fn read_plain_dataset(line: &str, number: usize) -> Result<(Dataset, Vec<String>), String> {
     let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let mut entry = entry.as_object().map(pruned_object).unwrap_or_default();
     let title = entry.get("title").and_then(Value::as_str).map(str::trim);
@@ -321,14 +321,15 @@ mod tests {
         ] {
             assert_eq!(form_of(lines), form, "{lines}");
         }
-        let (read, _) = plain_dataset(plain.lines().next().expect("a line"), 7).expect("a dataset");
+        let (read, _) =
+            read_plain_dataset(plain.lines().next().expect("a line"), 7).expect("a dataset");
         let read = read.metadata;
         assert_eq!(
             (read.id.as_str(), read.description()),
             ("7-Fish--stocks", Some("By year"))
         );
         assert_eq!(read.keywords, [Text::plain("AGRI")]);
-        assert!(plain_dataset("{\"description\": \"b\"}", 1).is_err());
+        assert!(read_plain_dataset("{\"description\": \"b\"}", 1).is_err());
     }
 
     #[test]

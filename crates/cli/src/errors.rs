@@ -85,7 +85,9 @@ mod tests {
 
     #[test]
     fn only_a_broken_pipe_of_the_output_is_no_error() {
-        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        fn broken() -> io::Error {
+            io::Error::from(io::ErrorKind::BrokenPipe)
+        }
         assert!(is_broken_pipe(&broken().into()));
         assert!(is_broken_pipe(&serde_json::Error::io(broken()).into()));
         let upload = anyhow::Error::from(broken()).context("the upload was interrupted");

@@ -271,7 +271,7 @@ impl Searcher {
         };
         let rows = choose_rows(content.graph(), criteria, RowBudget::default(), languages)?;
         let mut table = SnippetTable::from(&rows);
-        mark_conditions(&mut table, conditions);
+        mark_conditions(&mut table, &rows, content.graph(), conditions);
         Some(table)
     }
 

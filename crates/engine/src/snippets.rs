@@ -57,7 +57,7 @@ pub struct SnippetTable {
     pub all_columns: usize,
     /// Number of all rows.
     pub all_rows: usize,
-    /// Number of all rows with a word of the query; `None` without a query.
+    /// Number of all rows with a word of the query or a cell that satisfies a condition; `None` without either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matching_rows: Option<usize>,
 }
@@ -346,21 +346,35 @@ pub(super) fn condition_cells(
     cells
 }
 
-/// Marks the cells of rows whose numbers satisfy a condition on their column.
-pub(super) fn mark_conditions(table: &mut SnippetTable, conditions: &[ColumnCondition]) {
-    for (place, column) in table.columns.iter().enumerate() {
+/// Marks the cells of rows, in the table made of them, whose numbers satisfy a condition on their column.
+pub(super) fn mark_conditions(
+    table: &mut SnippetTable,
+    rows: &TableRows,
+    graph: &TripleGraph,
+    conditions: &[ColumnCondition],
+) {
+    for (place, column) in rows.columns.iter().enumerate() {
+        let Some(property) = graph
+            .iri(&column.property)
+            .filter(|_| !conditions.is_empty())
+        else {
+            continue;
+        };
+        let names = column_names(graph, property);
         for condition in conditions {
-            if !condition.is_on(&column.text) {
+            if !names.iter().any(|name| condition.is_on(name)) {
                 continue;
             }
-            for cell in table
-                .rows
-                .iter_mut()
-                .filter_map(|row| row.cells.get_mut(place))
-            {
-                let number: Option<f64> = cell.text.parse().ok();
-                if number.is_some_and(|number| condition.accepts(number)) {
-                    cell.matched.push(condition.to_string());
+            for row in &mut table.rows {
+                let is_accepted = graph.iri(&row.iri).is_some_and(|row| {
+                    graph.subject_triples(row).iter().any(|cell| {
+                        cell.predicate == property
+                            && number_of(graph.term(cell.object))
+                                .is_some_and(|number| condition.accepts(number))
+                    })
+                });
+                if is_accepted {
+                    row.cells[place].matched.push(condition.to_string());
                 }
             }
         }

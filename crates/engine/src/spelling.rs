@@ -61,7 +61,7 @@ pub(super) struct Corrections {
     pub(super) suggestion: Option<String>,
 }
 
-/// Returns a query with its misspelled words corrected. `known` are words that are spelled correctly, if a list is to be had.
+/// Returns a query with its misspelled words corrected. `known` are words that are spelled correctly, if there is a list.
 pub(super) fn correct_spelling(
     text: &str,
     query: &AnalyzedQuery,
@@ -262,9 +262,9 @@ fn is_likely(candidate: &SpellingCandidate, term: &QueryTerm) -> bool {
         && candidate.word.chars().all(char::is_alphabetic)
 }
 
-/// Returns true if a query for the word alone has no word that counts.
+/// Returns true if the word alone has no token in a document.
 fn is_stop_word(word: &str, snapshot: &Snapshot) -> bool {
-    STOP_WORDS.contains(&word) || snapshot.analysis().query_words(word).is_empty()
+    STOP_WORDS.contains(&word) || snapshot.analysis().tokens(word).next().is_none()
 }
 
 fn likelihood(candidate: &SpellingCandidate) -> f64 {

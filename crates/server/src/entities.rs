@@ -231,7 +231,7 @@ impl LabelledTriples {
             .collect();
         triples
             .iter()
-            .filter_map(|wanted| Some(label_triple(&self.graph, &labels, *known.get(wanted)?)))
+            .filter_map(|triple| Some(label_triple(&self.graph, &labels, *known.get(triple)?)))
             .collect()
     }
 

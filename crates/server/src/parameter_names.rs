@@ -2,7 +2,7 @@
 //! parameter must not return what it would have excluded.
 //!
 //! The names are those of the OpenAPI document. Routes of standards with errors of their own are not checked here: SPARQL,
-//! OAI-PMH and CKAN. Pages accept parameters with which other sites mark their links.
+//! OAI-PMH and CKAN. Routes outside of `/api/` accept parameters with which other sites mark their links.
 
 use crate::AppState;
 use crate::error::ApiError;
@@ -23,12 +23,35 @@ const UNCHECKED: [&str; 2] = ["/oai", "/api/3/action/{name}"];
 const SPELLINGS: [(&str, &str); 1] = [("/catalog", "_profile")];
 /// Other names of the parameter `format`.
 const FORMAT_NAMES: [&str; 2] = ["output", "results"];
-/// Parameters by which other sites recognise the visitors that they send. Pages ignore them.
-const TRACKING: [&str; 7] = [
-    "dclid", "fbclid", "gclid", "mc_cid", "mc_eid", "msclkid", "ref",
+/// Parameters by which other sites recognise the visitors that they send. They are ignored.
+const TRACKING: [&str; 24] = [
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "dclid",
+    "fbclid",
+    "gad_campaignid",
+    "gad_source",
+    "gbraid",
+    "gclid",
+    "gclsrc",
+    "igshid",
+    "li_fat_id",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "ref",
+    "srsltid",
+    "ttclid",
+    "twclid",
+    "wbraid",
+    "yclid",
+    "ysclid",
 ];
-/// First part of further such parameters.
-const TRACKING_PREFIX: &str = "utm_";
+/// First parts of further such parameters.
+const TRACKING_PREFIXES: [&str; 4] = ["hsa_", "mtm_", "pk_", "utm_"];
 
 /// Parameters of a route.
 #[derive(Default)]
@@ -36,13 +59,19 @@ struct RouteParameters {
     names: Vec<String>,
     /// If true, the route has a page.
     has_page: bool,
+    /// If true, other sites link to the route: it is none of the JSON interface.
+    is_linked: bool,
 }
 
 impl RouteParameters {
     fn is_known(&self, name: &str) -> bool {
-        let is_tracking = TRACKING.contains(&name) || name.starts_with(TRACKING_PREFIX);
+        let is_tracking = TRACKING.contains(&name)
+            || TRACKING_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix));
         self.names.iter().any(|known| known == name)
-            || self.has_page && (name == "lang" || is_tracking)
+            || self.has_page && name == "lang"
+            || self.is_linked && is_tracking
     }
 }
 
@@ -53,7 +82,11 @@ static ROUTES: LazyLock<BTreeMap<String, RouteParameters>> = LazyLock::new(|| {
         if names.is_empty() || UNCHECKED.contains(&path.as_str()) {
             continue;
         }
-        let mut route = RouteParameters { names, has_page };
+        let mut route = RouteParameters {
+            names,
+            has_page,
+            is_linked: !path.starts_with("/api/"),
+        };
         if route.names.iter().any(|name| name == "format") {
             route.names.extend(FORMAT_NAMES.map(str::to_owned));
         }
@@ -66,6 +99,7 @@ static ROUTES: LazyLock<BTreeMap<String, RouteParameters>> = LazyLock::new(|| {
     let start = RouteParameters {
         names: pages::search_parameters(),
         has_page: true,
+        is_linked: true,
     };
     routes.insert("/".to_owned(), start);
     routes
@@ -158,6 +192,8 @@ mod tests {
             ("/api/search", "utm_source", false),
             ("/catalog", "_profile", true),
             ("/catalog", "lang", false),
+            ("/catalog", "utm_source", true),
+            ("/feeds/datasets.atom", "pk_campaign", true),
             ("/", "covers", true),
             ("/", "place", true),
             ("/", "gclid", true),

@@ -26,6 +26,7 @@ const MAX_ROW_TRIPLES: usize = 200;
 pub(crate) const MAX_COUNTED_ENTITIES: usize = 1000;
 /// Maximum number of entities that a filter reads for one page.
 pub(crate) const MAX_FILTERED_ENTITIES: usize = 5000;
+const ROW_NUMBER: NamedNodeRef<'_> = NamedNodeRef::new_unchecked(csvw::ROWNUM);
 /// Separator of the values of a cell.
 const SEPARATOR: &str = " | ";
 /// Name of the column with the IRIs of the entities.
@@ -106,6 +107,13 @@ impl<'r> ClassTable<'r> {
                 has_file |= resources.is_instance(&source.into(), &table)?;
             }
         }
+        // Published data may describe a table whose rows it does not number.
+        if has_file {
+            has_file = match resources.instances(&class).next().transpose()? {
+                Some(first) => resources.number(&first, ROW_NUMBER)?.is_some(),
+                None => false,
+            };
+        }
         Ok(Self {
             resources,
             class,
@@ -121,24 +129,14 @@ impl<'r> ClassTable<'r> {
         if !self.has_file {
             return Ok(Box::new(self.resources.instances(&self.class)));
         }
-        let numbered = self
-            .resources
-            .by_number(NamedNodeRef::new_unchecked(csvw::ROWNUM))?;
-        Ok(Box::new(numbered.filter_map(|row| match row {
-            // Other tables of the dataset have rows with the same numbers.
-            Ok(row) => match self.resources.is_instance(&row, &self.class) {
-                Ok(is_row) => is_row.then_some(Ok(row)),
-                Err(error) => Some(Err(error)),
-            },
-            Err(error) => Some(Err(error)),
-        })))
+        self.resources.by_number(ROW_NUMBER, &self.class)
     }
 
     /// Returns a property as a column of the file. `None` for those that describe rows, such as their number.
     fn file_column(&self, property: &str) -> Result<Option<FileColumn>, StoreError> {
-        let property = NamedNode::new_unchecked(property).into();
+        let node = NamedNode::new_unchecked(property).into();
         let mut position = None;
-        for value in values(&self.resources, &property, schema::POSITION)? {
+        for value in values(&self.resources, &node, schema::POSITION)? {
             // Tables may share a property.
             if let Ok(number) = text(&value).parse::<u64>() {
                 position = Some(position.map_or(number, |other: u64| other.min(number)));
@@ -147,12 +145,12 @@ impl<'r> ClassTable<'r> {
         let Some(position) = position else {
             return Ok(None);
         };
-        let titles = values(&self.resources, &property, csvw::TITLE)?;
-        let labels = values(&self.resources, &property, rdfs::LABEL)?;
+        let titles = values(&self.resources, &node, csvw::TITLE)?;
+        let labels = values(&self.resources, &node, rdfs::LABEL)?;
         let header = titles.iter().chain(&labels).map(text).next();
         Ok(Some(FileColumn {
             position,
-            header: header.unwrap_or_else(|| local_name(&property.to_string()).to_owned()),
+            header: header.unwrap_or_else(|| local_name(property).to_owned()),
         }))
     }
 }
@@ -537,12 +535,15 @@ mod tests {
     #[test]
     fn columns_have_unique_names() {
         let mut names = BTreeSet::from([ENTITY_COLUMN.to_owned()]);
-        let mut name = |base: &str, language: &str| unique_name(base, language, &mut names);
-        assert_eq!(name("name", ""), "name");
-        assert_eq!(name("name", ""), "name_2");
-        assert_eq!(name("name", "de-AT"), "name_de_AT");
-        assert_eq!(name("2020", ""), "p2020");
-        assert_eq!(name("iri", ""), "iri_2");
+        for (base, language, expected) in [
+            ("name", "", "name"),
+            ("name", "", "name_2"),
+            ("name", "de-AT", "name_de_AT"),
+            ("2020", "", "p2020"),
+            ("iri", "", "iri_2"),
+        ] {
+            assert_eq!(unique_name(base, language, &mut names), expected);
+        }
     }
 
     #[test]

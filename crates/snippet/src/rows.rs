@@ -12,8 +12,15 @@ use lodeseek_rdf::{GraphTable, Labels, NO_LABEL, TableGraph, TermId, Triple, Tri
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-/// Rank of a column that is empty in the chosen rows: the last.
-const EMPTY_COLUMN: u8 = 2;
+/// Rank of a column, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ColumnRank {
+    /// It has a value, and a keyword or a selected cell.
+    Matching,
+    /// It has a value in the chosen rows.
+    Filled,
+    Empty,
+}
 
 /// Maximum number of rows and columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +55,7 @@ pub struct TableRows {
     pub all_columns: usize,
     /// Number of all rows in the graph.
     pub all_rows: usize,
-    /// Number of all rows whose cells contain a keyword; `None` without keywords. If it is 0, the rows are the first ones.
+    /// Number of all rows with a keyword or a selected cell; `None` without criteria. If it is 0, the rows are the first ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matching_rows: Option<usize>,
 }
@@ -169,7 +176,7 @@ struct Choice {
     cells: usize,
     /// Weight of the keywords of the chosen rows and of the headers.
     weight: f64,
-    /// Number of rows with a keyword; `None` without keywords.
+    /// Number of rows with a keyword or a selected cell; `None` without criteria.
     matching: Option<usize>,
 }
 
@@ -226,10 +233,27 @@ impl Chooser<'_, '_> {
             let Some(place) = best_row(&candidates, covered, &self.criteria) else {
                 break;
             };
-            let candidate = candidates.remove(place);
-            covered = covered.union(candidate.keywords);
-            cells += candidate.cells;
-            rows.push((candidate.number, candidate.row));
+            let best = &candidates[place];
+            let taken = if best.keywords.difference(covered).is_empty() {
+                // Rows with as many selected cells have no other keyword: their order is final.
+                let cells = best.cells;
+                let (mut group, others): (Vec<_>, Vec<_>) = candidates
+                    .into_iter()
+                    .partition(|one: &Candidate| one.cells == cells);
+                group.sort_by(|a, b| {
+                    let [a, b] = [a, b].map(|one| self.criteria.weight(one.keywords));
+                    b.total_cmp(&a)
+                });
+                candidates = others;
+                group
+            } else {
+                vec![candidates.remove(place)]
+            };
+            for candidate in taken.into_iter().take(self.budget.rows - rows.len()) {
+                covered = covered.union(candidate.keywords);
+                cells += candidate.cells;
+                rows.push((candidate.number, candidate.row));
+            }
         }
         if matching == 0 {
             rows.extend(first_rows);
@@ -299,13 +323,13 @@ impl Chooser<'_, '_> {
         choice: &Choice,
         cells: &FxHashMap<(TermId, TermId), Vec<TermId>>,
     ) -> Vec<TermId> {
-        let mut order: Vec<(u8, usize)> = Vec::with_capacity(choice.table.columns.len());
+        let mut order: Vec<(ColumnRank, usize)> = Vec::with_capacity(choice.table.columns.len());
         for (place, column) in choice.table.columns.iter().enumerate() {
-            let mut rank = EMPTY_COLUMN;
+            let mut is_filled = false;
             let mut is_match = !self.criteria.keywords_of(*column).is_empty();
             for (_, row) in &choice.rows {
                 for value in cells.get(&(*row, *column)).into_iter().flatten() {
-                    rank = rank.min(EMPTY_COLUMN - 1);
+                    is_filled = true;
                     let cell = Triple {
                         subject: *row,
                         predicate: *column,
@@ -315,14 +339,19 @@ impl Chooser<'_, '_> {
                         || !self.criteria.keywords_of(*value).is_empty();
                 }
             }
-            if is_match && rank < EMPTY_COLUMN {
-                rank = 0;
-            }
+            let rank = match (is_filled, is_match) {
+                (false, _) => ColumnRank::Empty,
+                (true, true) => ColumnRank::Matching,
+                (true, false) => ColumnRank::Filled,
+            };
             order.push((rank, place));
         }
         order.sort_unstable();
-        if order.first().is_some_and(|(rank, _)| *rank < EMPTY_COLUMN) {
-            order.retain(|(rank, _)| *rank < EMPTY_COLUMN);
+        if order
+            .first()
+            .is_some_and(|(rank, _)| *rank < ColumnRank::Empty)
+        {
+            order.retain(|(rank, _)| *rank < ColumnRank::Empty);
         }
         order.truncate(self.budget.columns);
         let mut places: Vec<usize> = order.into_iter().map(|(_, place)| place).collect();

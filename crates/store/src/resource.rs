@@ -19,6 +19,9 @@ const MAX_LABEL_BYTES: usize = 10_000;
 /// Maximum size of the texts of an excerpt in bytes. The first triple may exceed it.
 const MAX_EXCERPT_BYTES: usize = 16 << 20;
 
+/// Maximum number of entities of a class that are sorted in memory.
+const MAX_SORTED_ENTITIES: usize = 5000;
+
 /// Position of a resource in triples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Position {
@@ -139,36 +142,84 @@ impl Resources<'_> {
         Ok(quads.next().transpose()?.is_some())
     }
 
-    /// Iterates over the resources with a property, by its value: positive whole numbers in ascending order.
+    /// Iterates over the entities of a class by the value of a property: positive whole numbers in ascending order. Entities without
+    /// a number are last, or omitted in a class of more than 5,000 entities.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn by_number(
         &self,
         property: NamedNodeRef<'_>,
+        class: &NamedNode,
     ) -> Result<Box<dyn Iterator<Item = Result<NamedOrBlankNode, StoreError>> + '_>, StoreError>
     {
+        // Beside a small class there may be a large one with the same numbers.
+        let first = self.instances(class).take(MAX_SORTED_ENTITIES + 1);
+        let mut entities = first.collect::<Result<Vec<NamedOrBlankNode>, StoreError>>()?;
+        let is_small = entities.len() <= MAX_SORTED_ENTITIES;
+        if !is_small && !self.store.is_on_disk() {
+            entities = self.instances(class).collect::<Result<_, _>>()?;
+        } else if !is_small {
+            return Ok(Box::new(self.stored_by_number(property, class.clone())));
+        }
+        let mut numbered = Vec::with_capacity(entities.len());
+        for entity in entities {
+            let number = self.number(&entity, property)?.unwrap_or(u64::MAX);
+            numbered.push((number, entity));
+        }
+        numbered.sort_by_key(|(number, _)| *number);
+        Ok(Box::new(numbered.into_iter().map(|(_, entity)| Ok(entity))))
+    }
+
+    /// Iterates over the entities of a class in the order of the index for a graph and a property, whose keys contain whole numbers
+    /// in big-endian bytes.
+    fn stored_by_number(
+        &self,
+        property: NamedNodeRef<'_>,
+        class: NamedNode,
+    ) -> impl Iterator<Item = Result<NamedOrBlankNode, StoreError>> + use<'_> {
         let quads = self.store.oxigraph.quads_for_pattern(
             None,
             Some(property),
             None,
             Some(self.graph.as_ref().into()),
         );
-        if self.store.is_on_disk() {
-            // The keys of the index for a graph and a property contain whole numbers in big-endian bytes.
-            let ordered = quads.map(|quad| Ok(blank::from_store(quad?).subject));
-            return Ok(Box::new(ordered));
-        }
-        let mut numbered = Vec::new();
+        quads.filter_map(move |quad| {
+            let entity = match quad {
+                Ok(quad) => blank::from_store(quad).subject,
+                Err(error) => return Some(Err(error.into())),
+            };
+            match self.is_instance(&entity, &class) {
+                Ok(is_instance) => is_instance.then_some(Ok(entity)),
+                Err(error) => Some(Err(error)),
+            }
+        })
+    }
+
+    /// Returns the value of a property of a resource, if it is a positive whole number.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn number(
+        &self,
+        resource: &NamedOrBlankNode,
+        property: NamedNodeRef<'_>,
+    ) -> Result<Option<u64>, StoreError> {
+        let resource = self.to_stored(resource);
+        let quads = self.store.oxigraph.quads_for_pattern(
+            Some(resource.as_ref()),
+            Some(property),
+            None,
+            Some(self.graph.as_ref().into()),
+        );
         for quad in quads {
-            let triple = blank::from_store(quad?);
-            if let Term::Literal(number) = &triple.object
-                && let Ok(number) = number.value().parse::<u64>()
+            if let Term::Literal(number) = &quad?.object
+                && let Ok(number) = number.value().parse()
             {
-                numbered.push((number, triple.subject));
+                return Ok(Some(number));
             }
         }
-        numbered.sort_by_key(|(number, _)| *number);
-        Ok(Box::new(
-            numbered.into_iter().map(|(_, subject)| Ok(subject)),
-        ))
+        Ok(None)
     }
 
     /// Returns true if the dataset contains a triple about a resource.
@@ -447,6 +498,29 @@ mod tests {
                 Term::Triple(Box::new(inner))
             )),
             17
+        );
+    }
+
+    #[test]
+    fn entities_of_a_class_are_in_the_order_of_their_numbers() {
+        let number = NamedNode::new_unchecked("http://e.org/number");
+        let class = NamedNode::new_unchecked("http://e.org/Tree");
+        with_content(
+            "@prefix e: <http://e.org/> . e:elm a e:Tree ; e:number 10 . e:ash a e:Tree ; e:number 9 .
+             e:mill a e:Mill ; e:number 1 . e:yew a e:Tree . e:oak a e:Tree ; e:number 200, \"many\" .",
+            |resources| {
+                let found = resources.by_number(number.as_ref(), &class).expect("read");
+                let found: Vec<String> = found
+                    .map(|entity| entity.expect("an entity").to_string())
+                    .collect();
+                assert_eq!(
+                    found,
+                    ["ash", "elm", "oak", "yew"].map(|name| format!("<http://e.org/{name}>"))
+                );
+                let mill = resource("http://e.org/mill").expect("an IRI");
+                let found = resources.number(&mill, number.as_ref()).expect("read");
+                assert_eq!(found, Some(1));
+            },
         );
     }
 }

@@ -72,7 +72,7 @@ impl FusedRankings {
                         None => model,
                     };
                     let score = if name == model {
-                        explained(part.score, sparse)
+                        explain_sparse_score(part.score, sparse)
                     } else {
                         Explanation::leaf(part.score, format!("score by {name}"))
                     };
@@ -122,8 +122,8 @@ impl FusedRankings {
 }
 
 /// Returns a score by the searcher's model with its tree.
-fn explained(score: f64, tree: &Explanation) -> Explanation {
-    if (score - tree.value).abs() < 1e-9 * score.abs().max(1.0) {
+fn explain_sparse_score(score: f64, tree: &Explanation) -> Explanation {
+    if is_value_of(score, tree) {
         return tree.clone();
     }
     Explanation {
@@ -131,6 +131,11 @@ fn explained(score: f64, tree: &Explanation) -> Explanation {
         description: "score by words".to_owned(),
         details: vec![tree.clone()],
     }
+}
+
+/// Returns true if a score is the value of a tree, but for rounding.
+pub(crate) fn is_value_of(score: f64, tree: &Explanation) -> bool {
+    (score - tree.value).abs() < 1e-9 * score.abs().max(1.0)
 }
 
 #[cfg(test)]
@@ -152,11 +157,13 @@ mod tests {
     }
 
     fn fused(method: Method) -> FusedRankings {
-        let weighted = |source, scores: &[(&str, f64)], weight| WeightedRanking {
-            source,
-            ranking: ranking(scores),
-            weight,
-        };
+        fn weighted(source: RankingSource, scores: &[(&str, f64)], weight: f64) -> WeightedRanking {
+            WeightedRanking {
+                source,
+                ranking: ranking(scores),
+                weight,
+            }
+        }
         FusedRankings {
             method,
             rankings: vec![

@@ -17,6 +17,7 @@ use super::scope::CandidateScope;
 use super::spelling::WordList;
 use super::works::{VoteLimits, WorkEvidence, WorkRetriever, WorkVotes};
 use super::{EncodingOptions, EngineError, IndexedCatalog};
+pub(super) use fused::is_value_of;
 use fused::{FusedRankings, RankingSource, WeightedRanking};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::Explanation;

@@ -24,7 +24,7 @@ use crate::duplicates::{DuplicateGroups, references};
 use crate::indexed_catalog::IndexedCatalog;
 use crate::named::{named_datasets, with_named_first};
 use crate::ranker::{Ranker, rank_by_model};
-use crate::rerank::{EncoderQuery, Reranked};
+use crate::rerank::{EncoderQuery, Reranked, is_value_of};
 use crate::scope::CandidateScope;
 use crate::similar::{Comparison, POOL_DEPTH};
 use crate::snippets::{
@@ -468,7 +468,7 @@ impl Search<'_> {
         };
         if let Some(score) = by_words
             && best.named.contains(id)
-            && score != tree.value
+            && !is_value_of(score, &tree)
         {
             tree = Explanation {
                 value: score,
@@ -658,11 +658,11 @@ impl Search<'_> {
             keywords: Some(keywords),
             cells: Some(&cells),
         };
-        hit.table = choose_rows(graph, criteria, RowBudget::default(), languages)
-            .map(|rows| mark_rows(&rows, &self.query, analysis));
-        if let Some(table) = &mut hit.table {
-            mark_conditions(table, conditions);
-        }
+        hit.table = choose_rows(graph, criteria, RowBudget::default(), languages).map(|rows| {
+            let mut table = mark_rows(&rows, &self.query, analysis);
+            mark_conditions(&mut table, &rows, graph, conditions);
+            table
+        });
         if self.request.explain {
             let terms = self.query.texts();
             let work = page_work(Method::Cover);

@@ -53,14 +53,16 @@ const MIN_STEM_LETTERS: usize = 4;
 const MAX_ENDING_LETTERS: usize = 3;
 
 /// Returns true if the datasets with a stem of some languages, by their indexes in [`LANGUAGES`], may be about the word.
-fn may_be_about(word: &str, stem: &str, languages: &[usize], used: &WordUse) -> bool {
-    if languages.iter().any(|place| used.is_stem_of(*place)) {
+fn may_be_about(word: &str, stem: &str, languages: &[usize], vocabulary: &dyn Vocabulary) -> bool {
+    let letters = stem.chars().count();
+    let is_long = letters >= MIN_STEM_LETTERS;
+    // Most stems cost no look into the index.
+    if is_long && word.chars().count() <= letters + MAX_ENDING_LETTERS {
         return true;
     }
-    let letters = stem.chars().count();
-    letters >= MIN_STEM_LETTERS
-        && (word.chars().count() <= letters + MAX_ENDING_LETTERS
-            || used.is_of_language(LANGUAGES[ENGLISH].2) == Some(true))
+    let used = vocabulary.token_use(stem);
+    languages.iter().any(|place| used.is_stem_of(*place))
+        || is_long && used.is_of_language(LANGUAGES[ENGLISH].2) == Some(true)
 }
 
 /// Removes the stems of foreign languages that are other words in the collection. A word as typed, and its stems in English and in
@@ -88,7 +90,7 @@ pub(super) fn remove_misleading_stems(
             is_own
                 || is_translation
                 || *token == typed
-                || may_be_about(&typed, token, &languages, &vocabulary.token_use(token))
+                || may_be_about(&typed, token, &languages, vocabulary)
         });
     }
 }

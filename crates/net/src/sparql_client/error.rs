@@ -275,10 +275,10 @@ mod tests {
 
     #[test]
     fn a_page_is_no_text_of_an_error() {
-        let error = |status, text: &str| {
+        fn error(status: u16, text: &str) -> String {
             let text = Excerpt::from_bytes(text.as_bytes());
             RemoteError::from_status("http://e.org/", status, None, text).to_string()
-        };
+        }
         for page in [
             "<!DOCTYPE html>\n<html><title>404</title></html>",
             " <html lang=en>no",

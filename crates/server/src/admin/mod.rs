@@ -38,7 +38,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use lodeseek_changes::{Task, Tasks, Token, digest};
+use lodeseek_changes::{Scope, Task, Tasks, Token, digest};
 use lodeseek_engine::index_folder;
 use lodeseek_sparql::resident_memory;
 use lodeseek_store::PastLoad;
@@ -94,9 +94,12 @@ impl Operators {
         self.is_token(&token).then_some(token)
     }
 
-    /// Returns true if a token is the operator token.
+    /// Returns true if a token is the one that [`Self::find`] returns for the operator token. A token of the token file with the same
+    /// secret has rights of its own.
     fn is_token(&self, token: &Token) -> bool {
-        self.0.as_deref() == Some(token.sha256())
+        token.name == OPERATOR_TOKEN
+            && token.scope == Scope::Read
+            && self.0.as_deref() == Some(token.sha256())
     }
 }
 
@@ -111,8 +114,8 @@ fn is_current(state: &AppState, token: &Token) -> bool {
 
 /// Returns the bearer token, or the password of basic authentication.
 fn token(headers: &HeaderMap) -> Option<String> {
-    let said = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, rest) = said.split_once(' ')?;
+    let credentials = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, rest) = credentials.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(rest.trim().to_owned());
     }

@@ -445,9 +445,18 @@ pub(super) fn topic_labels(
             continue;
         };
         labels.push(None);
-        if let NamedTopic::Place(english) = topic
-            && own.eq_ignore_ascii_case(english) == (page.lang() == Locale::English.tag())
-        {
+        let NamedTopic::Place(english) = topic else {
+            continue;
+        };
+        let is_first_english = labels[*first]
+            .as_ref()
+            .is_some_and(|label| label.eq_ignore_ascii_case(english));
+        let is_better = if page.lang() == Locale::English.tag() {
+            own.eq_ignore_ascii_case(english)
+        } else {
+            is_first_english
+        };
+        if is_better {
             labels[*first] = Some(own);
         }
     }

@@ -285,7 +285,7 @@ async fn load_page(
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
     let Query(parameters) = parameters
-        .map_err(|rejection| invalid_parameters(&rejection, &[("page", 1..=MAX_PAGE)]))?;
+        .map_err(|rejection| invalid_parameters(&rejection, &[("page", 0..=MAX_PAGE)]))?;
     // Pasted sentences may contain line breaks.
     let query = parameters
         .q
@@ -473,7 +473,7 @@ fn covered_years(state: &AppState) -> Option<(i32, i32)> {
 }
 
 /// Returns the filters that exclude datasets whose area or period is unknown, with links to the results without them.
-fn left_out(
+fn unknown_coverage(
     page: &PageContext,
     counts: &FacetCounts,
     results: &Results<'_>,
@@ -607,7 +607,7 @@ fn listed_page(
         chips: facets::chips(&page, results),
         facets: facets::facets(&page, &listing.facets, listing.total, results),
         years: facets::years(&page, &listing.facets.years, covered_years(state), results),
-        left_out: left_out(&page, &listing.facets, results),
+        left_out: unknown_coverage(&page, &listing.facets, results),
         place: place(state, &page, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
@@ -830,7 +830,7 @@ fn search_page(
             .collect(),
         facets: facets::facets(&page, &counts, response.total, results),
         years: facets::years(&page, &counts.years, covered_years(state), results),
-        left_out: left_out(&page, &counts, results),
+        left_out: unknown_coverage(&page, &counts, results),
         place: place(state, &page, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),
