@@ -96,6 +96,25 @@ impl Schema {
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
+
+    /// Keeps the classes for which `keeps` returns true, entities without a class, and the links between them.
+    pub fn retain_classes(&mut self, keeps: impl Fn(&str) -> bool) {
+        let mut new_places = Vec::with_capacity(self.nodes.len());
+        let mut kept = 0;
+        self.nodes.retain(|node| {
+            let is_kept = node.class.as_deref().is_none_or(&keeps);
+            new_places.push(is_kept.then_some(kept));
+            kept += usize::from(is_kept);
+            is_kept
+        });
+        self.edges.retain_mut(|edge| {
+            let (Some(from), Some(to)) = (new_places[edge.from], new_places[edge.to]) else {
+                return false;
+            };
+            (edge.from, edge.to) = (from, to);
+            true
+        });
+    }
 }
 
 /// Graph whose triples are read in order.
@@ -438,8 +457,8 @@ fn each_description(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lodeseek_rdf::TripleGraphBuilder;
     use lodeseek_rdf::dump::DumpReader;
+    use lodeseek_rdf::{TripleGraphBuilder, local_name};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -447,6 +466,23 @@ mod tests {
         let mut builder = TripleGraphBuilder::new();
         DumpReader::default().read(turtle.as_bytes(), "t.ttl", "http://e.org/", &mut builder);
         Schema::new(&builder.finish())
+    }
+
+    #[test]
+    fn links_of_kept_classes_alone_are_kept() {
+        let mut schema = schema_of(
+            "@prefix : <http://e.org/> . :a a :Table ; :of :b . :b a :City ; :in :c . :c a :Land . :d :in :c .",
+        );
+        schema.retain_classes(|class| class != "http://e.org/Table");
+        let class = |place: usize| schema.nodes[place].class.as_deref().map(local_name);
+        let mut links: Vec<_> = schema
+            .edges
+            .iter()
+            .map(|edge| (class(edge.from), class(edge.to)))
+            .collect();
+        links.sort();
+        assert_eq!(links, [(None, Some("Land")), (Some("City"), Some("Land"))]);
+        assert_eq!(schema.nodes.len(), 3);
     }
 
     #[test]

@@ -249,7 +249,7 @@ pub(crate) async fn dataset(
     let context = page.clone();
     let portal = page.portal().to_owned();
     let complete = async {
-        let card = state.card(&id).await?;
+        let mut card = state.card(&id).await?;
         // Examples are read from the content, and similar datasets are found among all.
         let loaded = state.work_with_permit(client, move |state| {
             let iri = state.store.iris().dataset(&id);
@@ -262,6 +262,7 @@ pub(crate) async fn dataset(
                 .as_ref()
                 .map(|described| signposting::links(described, &own, base, &card));
             let links = links.unwrap_or_default();
+            tables::hide_descriptions(&mut card);
             let mut view = DatasetPage {
                 json_ld,
                 canonical: own,
@@ -1014,22 +1015,18 @@ fn left_out(page: &PageContext, schema: &Schema) -> Vec<String> {
         .collect()
 }
 
-/// Returns the classes without those that describe tables. Classes of rows have the names of the files.
+/// Returns the classes. Those of rows have the names of the files.
 fn class_bars(card: &Card) -> Vec<Bar> {
-    let mut counts = card.profile.classes.clone();
-    counts.retain(|(class, _)| !tables::describes_tables(card, class));
-    let mut bars = bars(&counts, true);
+    let mut bars = bars(&card.profile.classes, true);
     for bar in &mut bars {
         bar.label = tables::class_label(&bar.iri);
     }
     bars
 }
 
-/// Returns vocabularies by their prefixes; those without one by their namespaces. The columns of tables are no vocabulary.
+/// Returns vocabularies by their prefixes; those without one by their namespaces.
 fn vocabulary_bars(card: &Card) -> Vec<Bar> {
-    let mut counts = card.profile.vocabularies.clone();
-    counts.retain(|(namespace, _)| !tables::describes_tables(card, namespace));
-    let mut bars = bars(&counts, false);
+    let mut bars = bars(&card.profile.vocabularies, false);
     for bar in &mut bars {
         let label = facet_label(Facet::Vocabulary, &bar.iri);
         bar.label = if label.contains(['/', '.']) {

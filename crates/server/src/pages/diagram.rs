@@ -5,6 +5,7 @@
 //! same properties to one class have one name. All properties are in tooltips and in a table beside the diagram.
 
 use super::columns::{Columns, Place};
+use crate::tables::file_name;
 use lodeseek_engine::{Schema, SchemaNode};
 use lodeseek_rdf::{grouped, prefixed};
 use lodeseek_snippet::{escape_xml, truncate_label};
@@ -82,11 +83,12 @@ impl Arrow {
     }
 }
 
-/// Returns the name of a class, or `no_class`.
+/// Returns the name of a class, of rows the name of the file, or `no_class`.
 pub(super) fn class_name(node: &SchemaNode, no_class: &str) -> String {
-    node.class
-        .as_deref()
-        .map_or_else(|| no_class.to_owned(), prefixed)
+    match &node.class {
+        Some(class) => file_name(class).unwrap_or_else(|| prefixed(class)),
+        None => no_class.to_owned(),
+    }
 }
 
 /// Draws a schema; `None` if it has neither classes nor links. `no_class` names entities without a class.
