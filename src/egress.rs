@@ -13,16 +13,19 @@ use std::sync::Arc;
 pub(super) struct EgressArguments {
     /// Allow SERVICE to query this endpoint, or all endpoints with this IRI prefix (up to the end of a path segment).
     /// Repeatable. Default: no endpoint is allowed.
-    #[arg(long, value_name = "IRI")]
+    #[arg(long, value_name = "IRI", help_heading = HEADING)]
     service: Vec<IriPrefix>,
     /// SERVICE requests to endpoints that --service does not allow [default: refused].
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = HEADING)]
     other_services: Option<Others>,
     /// Allow a private network for the endpoints and portals named on the command line, and in `serve` for harvests and downloads
     /// requested with the scope admin; for nothing else (127.0.0.0/8, 10.1.0.0/16). Repeatable.
-    #[arg(long, alias = "inner-network", value_name = "CIDR", value_parser = private_network)]
+    #[arg(long, alias = "inner-network", value_name = "CIDR", value_parser = private_network, help_heading = HEADING)]
     allow_private_network: Vec<IpNet>,
 }
+
+/// Heading of the arguments in the help.
+const HEADING: &str = "Requests to other servers";
 
 /// Parses a network; an address is the network of this address alone.
 pub(super) fn private_network(text: &str) -> Result<IpNet, String> {

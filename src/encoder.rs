@@ -11,10 +11,11 @@ use lodeseek_engine::{
     has_encoded_works, ranks_by_works,
 };
 use lodeseek_index::sparse::ModelKind;
-use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization};
+use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization, ParseMethodError};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::str::FromStr;
 
 /// Default number of candidates of each model of the pool.
 const POOL_DEPTH: usize = 30;
@@ -58,13 +59,13 @@ pub(super) struct RerankArguments {
     /// with works and descriptions alone: 100].
     #[arg(long, value_name = "N")]
     dense_depth: Option<usize>,
-    /// Combination of the scores of metadata and data: max, sum, mean, metadata or data.
-    #[arg(long, value_name = "HOW", default_value_t)]
-    combine: Combination,
+    /// Combination of the scores of metadata and data: max, sum, mean, metadata or data [default: max].
+    #[arg(long, value_name = "HOW")]
+    combine: Option<Combination>,
     /// Fusion of the rankings by models and by vectors: rrf, "rrf k=60", combsum, "combsum z", combmnz or mixed; none ranks by
     /// vectors only [default: combsum].
-    #[arg(long, value_name = "METHOD", value_parser = fusion)]
-    fusion: Option<FusionArgument>,
+    #[arg(long, value_name = "METHOD")]
+    fusion: Option<FusionChoice>,
     /// Fusion weights: one for each model of the pool, then for --dpr, --colbert and --sparse, then for works if there are some
     /// [default: equal; if datasets are descriptions alone and works are loaded: .15 for the pool, 1 for --dpr, .4 for works (.5 if
     /// the query has eight words or more)].
@@ -85,23 +86,24 @@ pub(super) struct RerankArguments {
     min_similarity: Vec<f64>,
 }
 
-/// Value of `--fusion`.
+/// Value of `--fusion` and of the key `fusion.method`.
 #[derive(Clone, Copy, Debug)]
-enum FusionArgument {
+pub(super) enum FusionChoice {
     /// No fusion: the vectors rank alone.
     VectorsOnly,
     /// Fusion of all rankings.
     Fused(Method),
 }
 
-/// Parses the value of `--fusion`.
-fn fusion(name: &str) -> Result<FusionArgument, String> {
-    if name == "none" {
-        return Ok(FusionArgument::VectorsOnly);
+impl FromStr for FusionChoice {
+    type Err = ParseMethodError;
+
+    fn from_str(name: &str) -> Result<Self, ParseMethodError> {
+        if name == "none" {
+            return Ok(Self::VectorsOnly);
+        }
+        name.parse().map(Self::Fused)
     }
-    name.parse()
-        .map(FusionArgument::Fused)
-        .map_err(|error: lodeseek_rerank::ParseMethodError| error.to_string())
 }
 
 /// Time at which a reranker looks for works.
@@ -114,6 +116,28 @@ pub(super) enum WorksUse {
 }
 
 impl RerankArguments {
+    /// Creates the arguments of a command that chooses nothing but a preset. Everything else is as configured.
+    pub(super) fn from_preset(ranking: Option<Preset>) -> Self {
+        Self {
+            ranking,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the arguments, completed by the settings. Minimum similarities belong to the models of the home.
+    fn with_settings(&self, choice: &Choice) -> Self {
+        let settings = choice.rerank_settings();
+        let mut merged = self.clone();
+        merged.pool_depth = self.pool_depth.or(settings.pool_depth);
+        merged.dense_depth = self.dense_depth.or(settings.dense_depth);
+        merged.combine = self.combine.or(settings.combine);
+        merged.works = self.works.or(settings.works);
+        if merged.min_similarity.is_empty() && !self.encoders.is_any() {
+            merged.min_similarity = settings.min_similarity.clone().unwrap_or_default();
+        }
+        merged
+    }
+
     /// Returns true if the arguments name models or a preset, or request re-ranking.
     pub(super) fn is_requested(&self) -> bool {
         self.encoders.is_any()
@@ -190,7 +214,9 @@ impl RerankArguments {
         {
             return Ok(None);
         }
-        let reranker = self.fusing_reranker(home, choice, opened, pool, shown, works)?;
+        let reranker = self
+            .with_settings(choice)
+            .fusing_reranker(home, choice, opened, pool, shown, works)?;
         Ok(Some(match cross_encoding {
             Some(cross_encoding) => reranker.with_cross_encoding(cross_encoding),
             None => reranker,
@@ -213,7 +239,7 @@ impl RerankArguments {
             ..
         } = opened;
         // Another fusion has no defaults for works.
-        let has_works_defaults = self.works != Some(0) && self.fusion.is_none();
+        let has_works_defaults = self.works != Some(0) && self.fusion_of(choice).is_none();
         let ranks_by_works = has_works_defaults && ranks_by_works(home, &encoders)?;
         if ranks_by_works && works == WorksUse::AtStart {
             encoders.retain(|encoder| self.is_used_with_works(encoder.granularity()));
@@ -292,6 +318,11 @@ impl RerankArguments {
             Some(pool) if self.pool.is_empty() => pool,
             _ => self.pool_or_default(),
         }
+    }
+
+    /// Returns the value of --fusion, else of the configuration.
+    fn fusion_of(&self, choice: &Choice) -> Option<FusionChoice> {
+        self.fusion.or(choice.fusion_method())
     }
 
     /// Sets the fusion of the configuration, as far as no argument sets another one. It belongs to the pool with which it was learned,
@@ -420,12 +451,11 @@ impl RerankArguments {
         pool: Vec<ModelKind>,
         shown: usize,
     ) -> anyhow::Result<RerankOptions> {
-        let method = match self.fusion.unwrap_or(FusionArgument::Fused(Method::CombSum(
-            Normalization::MinMax,
-        ))) {
-            FusionArgument::VectorsOnly => None,
-            FusionArgument::Fused(_) if pool.len() < 2 && encoders.is_empty() => None,
-            FusionArgument::Fused(method) => Some(method),
+        let default = FusionChoice::Fused(Method::CombSum(Normalization::MinMax));
+        let method = match self.fusion_of(choice).unwrap_or(default) {
+            FusionChoice::VectorsOnly => None,
+            FusionChoice::Fused(_) if pool.len() < 2 && encoders.is_empty() => None,
+            FusionChoice::Fused(method) => Some(method),
         };
         let can_search = encoders
             .iter()
@@ -438,7 +468,7 @@ impl RerankArguments {
                 .max(shown),
             dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DENSE_DEPTH))
                 .filter(|_| can_search),
-            combination: self.combine,
+            combination: self.combine.unwrap_or_default(),
             fusion: method.map(|method| WeightedFusion {
                 method,
                 weights: self.fusion_weights.clone(),

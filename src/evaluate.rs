@@ -40,8 +40,6 @@ pub(crate) struct Arguments {
     /// Maximum number of datasets ranked for a topic, with --topics.
     #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
     depth: usize,
-    #[command(flatten)]
-    rerank: RerankArguments,
     /// Measures, with their ir_measures names.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = Metric::ACORDAR)]
     metrics: Vec<Metric>,
@@ -75,6 +73,9 @@ pub(crate) struct Arguments {
     /// Precision in which scores of runs are compared: double as in trec_eval 9.0.8, or single as in pytrec_eval.
     #[arg(long, value_enum, value_name = "PRECISION", default_value = "double")]
     scores: Scores,
+    // Last, because its heading holds for all arguments after it.
+    #[command(flatten)]
+    rerank: RerankArguments,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,70 +5,68 @@ use super::values::year;
 use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{
     BrowseRequest, ColumnCondition, EngineError, Facet, FacetCounts, Filter, IndexedCatalog,
-    ValueCount, facet_label, facet_value,
+    ParseFacetError, ValueCount, facet_label, facet_value,
 };
 use lodeseek_eval::Topic;
 use std::io::{self, Write};
+use std::str::FromStr;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct FilterArguments {
     /// Only datasets known in or after this year, and datasets without a year.
-    #[arg(long, value_name = "YEAR", value_parser = year)]
+    #[arg(long, value_name = "YEAR", value_parser = year, help_heading = HEADING)]
     since: Option<i32>,
     /// Only datasets known in or before this year, and datasets without a year.
-    #[arg(long, value_name = "YEAR", value_parser = year)]
+    #[arg(long, value_name = "YEAR", value_parser = year, help_heading = HEADING)]
     before: Option<i32>,
     /// Only datasets whose area has a point in common with this box, in degrees: west,south,east,north. Datasets of unknown
     /// area are excluded.
-    #[arg(long, value_name = "BOX", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BOX", allow_hyphen_values = true, help_heading = HEADING)]
     within: Option<BoundingBox>,
     /// Only datasets whose period has a day in common with this one: 2010..2015, 2010-05-01.., ..2015, 2010. Datasets of
     /// unknown period are excluded.
-    #[arg(long, value_name = "PERIOD", allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERIOD", allow_hyphen_values = true, help_heading = HEADING)]
     covers: Option<Period>,
     /// Only datasets with this column in a table: its name, or a condition on its numbers such as "population > 1000000" (>, >=, <,
     /// <=). Repeatable: all must be satisfied.
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     column: Vec<ColumnCondition>,
-    /// Only datasets for this task. Repeatable, as all filters below: one of the values must match.
-    #[arg(long, value_name = "TASK")]
-    task: Vec<String>,
-    /// Only datasets of this modality: images, texts, …
-    #[arg(long, value_name = "MODALITY")]
-    modality: Vec<String>,
-    /// Only datasets with this theme of their catalogue.
-    #[arg(long, value_name = "THEME")]
-    theme: Vec<String>,
-    /// Only datasets without a theme for which this data theme of the European Union is suggested: Environment, Transport, …
-    #[arg(long, value_name = "THEME")]
-    suggested_theme: Vec<String>,
-    /// Only datasets with entities of this class: an IRI, or a prefixed name such as foaf:Person.
-    #[arg(long, value_name = "CLASS")]
-    class: Vec<String>,
-    /// Only datasets with this keyword.
-    #[arg(long, value_name = "KEYWORD")]
-    keyword: Vec<String>,
-    /// Only datasets by this publisher.
-    #[arg(long, value_name = "NAME")]
-    publisher: Vec<String>,
-    /// Only datasets by this author or publisher.
-    #[arg(long, value_name = "NAME")]
-    creator: Vec<String>,
-    /// Only datasets available in this format: Turtle, CSV, …
-    #[arg(long, value_name = "FORMAT")]
-    file_format: Vec<String>,
-    /// Only datasets with this licence, as written in the catalogue.
-    #[arg(long, value_name = "LICENSE")]
-    license: Vec<String>,
-    /// Only datasets in this language, by its English name. (--lang selects the language of labels.)
-    #[arg(long, value_name = "LANGUAGE")]
-    language: Vec<String>,
-    /// Only datasets with classes or properties of this vocabulary: a namespace IRI, or a prefix such as foaf.
-    #[arg(long, value_name = "VOCABULARY")]
-    vocabulary: Vec<String>,
-    /// Only datasets from the portal with this host.
-    #[arg(long, value_name = "HOST")]
-    source: Vec<String>,
+    /// Only datasets with this value of a facet: task, modality, theme, suggestedTheme, class, keyword, publisher, creator, format,
+    /// license, language, vocabulary or source, as in `format=CSV`, `language=German` or `class=foaf:Person`; --facets lists
+    /// values. Repeatable: each facet must match, by one of its values.
+    #[arg(long = "filter", value_name = "FACET=VALUE", help_heading = HEADING)]
+    values: Vec<FacetValue>,
+}
+
+/// Heading of the arguments in the help.
+const HEADING: &str = "Filters";
+
+/// Facet and value of `--filter`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct FacetValue {
+    facet: Facet,
+    value: String,
+}
+
+impl FromStr for FacetValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let missing = "expected FACET=VALUE, such as format=CSV";
+        let (facet, value) = text.split_once('=').ok_or(missing)?;
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(missing.to_owned());
+        }
+        let facet = facet
+            .trim()
+            .parse()
+            .map_err(|error: ParseFacetError| error.to_string())?;
+        Ok(Self {
+            facet,
+            value: value.to_owned(),
+        })
+    }
 }
 
 impl FilterArguments {
@@ -98,15 +96,8 @@ impl FilterArguments {
             columns: self.column.clone(),
             ..Filter::default()
         };
-        for facet in Facet::ALL {
-            for value in self
-                .values(facet)
-                .iter()
-                .map(|value| value.trim())
-                .filter(|value| !value.is_empty())
-            {
-                filter = filter.with(facet, facet_value(facet, value));
-            }
+        for FacetValue { facet, value } in &self.values {
+            filter = filter.with(*facet, facet_value(*facet, value));
         }
         Ok(filter)
     }
@@ -120,20 +111,17 @@ impl FilterArguments {
                 phrases.push(phrase);
             }
         }
-        for facet in Facet::ALL {
-            for value in self.values(facet) {
-                let value = value.trim();
-                let filter = Filter::default().with(facet, facet_value(facet, value));
-                if value.is_empty() || passes_any(catalog, filter)? {
-                    continue;
-                }
-                let mut phrase = format!("the {} {}", facet.name(), safe(value));
-                let similar = similar_values(catalog, facet, value)?;
-                if !similar.is_empty() {
-                    phrase += &format!(" (did you mean {}?)", similar.join(" or "));
-                }
-                phrases.push(phrase);
+        for &FacetValue { facet, ref value } in &self.values {
+            let filter = Filter::default().with(facet, facet_value(facet, value));
+            if passes_any(catalog, filter)? {
+                continue;
             }
+            let mut phrase = format!("the {} {}", facet.name(), safe(value));
+            let similar = similar_values(catalog, facet, value)?;
+            if !similar.is_empty() {
+                phrase += &format!(" (did you mean {}?)", similar.join(" or "));
+            }
+            phrases.push(phrase);
         }
         Ok(phrases)
     }
@@ -177,24 +165,6 @@ impl FilterArguments {
             filters.push((format!("the column {}", safe(&column.to_string())), filter));
         }
         filters
-    }
-
-    fn values(&self, facet: Facet) -> &[String] {
-        match facet {
-            Facet::Task => &self.task,
-            Facet::Modality => &self.modality,
-            Facet::Theme => &self.theme,
-            Facet::Class => &self.class,
-            Facet::Keyword => &self.keyword,
-            Facet::Publisher => &self.publisher,
-            Facet::Creator => &self.creator,
-            Facet::Format => &self.file_format,
-            Facet::License => &self.license,
-            Facet::Language => &self.language,
-            Facet::Vocabulary => &self.vocabulary,
-            Facet::Source => &self.source,
-            Facet::SuggestedTheme => &self.suggested_theme,
-        }
     }
 }
 
@@ -322,7 +292,27 @@ fn write_years(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::similarity;
+    use super::{Facet, FacetValue, similarity};
+
+    #[test]
+    fn facet_values_are_parsed() {
+        let parsed: FacetValue = "license= https://e.org/?a=b".parse().expect("valid");
+        assert_eq!(
+            (parsed.facet, parsed.value.as_str()),
+            (Facet::License, "https://e.org/?a=b")
+        );
+        for (text, message) in [
+            ("CSV", "expected FACET=VALUE, such as format=CSV"),
+            ("format= ", "expected FACET=VALUE, such as format=CSV"),
+            (
+                "file-format=CSV",
+                "unknown facet \"file-format\"; supported: task",
+            ),
+        ] {
+            let error = text.parse::<FacetValue>().expect_err(text);
+            assert!(error.starts_with(message), "{text}: {error}");
+        }
+    }
 
     #[test]
     fn values_are_similar_by_their_beginning_or_spelling() {

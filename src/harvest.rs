@@ -149,15 +149,18 @@ const INTERRUPTED: i32 = 130;
 #[derive(clap::Args, Debug, Clone, Default)]
 pub(super) struct ScheduleArguments {
     /// Harvest this address or path repeatedly while serving. Repeatable. Changes are served at once.
-    #[arg(long = "harvest", value_name = "SOURCE")]
+    #[arg(long = "harvest", value_name = "SOURCE", help_heading = SCHEDULE)]
     sources: Vec<String>,
     /// Time between the beginnings of two harvests (90s, 30m, 6h, 1d) [default: 6h].
-    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "sources")]
+    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "sources", help_heading = SCHEDULE)]
     every: Option<Duration>,
     /// Also download the files with RDF or tables that the harvested catalogues describe.
-    #[arg(long, requires = "sources")]
+    #[arg(long, requires = "sources", help_heading = SCHEDULE)]
     download: bool,
 }
+
+/// Heading of the arguments of scheduled harvests in the help.
+const SCHEDULE: &str = "Scheduled harvests";
 
 /// Default time between the beginnings of two scheduled harvests.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(6 * 3600);

@@ -33,7 +33,7 @@ fn parse(name: &str) -> Result<Format, String> {
         "text" => Ok(Format::Text),
         "json" => Ok(Format::Json),
         _ => {
-            Err("supported formats: text, json; `search` filters by the format of files with --file-format".to_owned())
+            Err("supported formats: text, json; `search` filters by the format of files with --filter format=CSV".to_owned())
         }
     }
 }

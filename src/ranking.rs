@@ -3,7 +3,8 @@
 //! Precedence: flags, variables, `lodeseek.toml`, the record of the flags that `index` was run with, default.
 
 use super::config::Config;
-pub(crate) use super::config::FusionSettings;
+pub(crate) use super::config::{FusionSettings, RerankSettings};
+use super::encoder::FusionChoice;
 use super::provenance;
 use anyhow::{Context, bail};
 use lodeseek_cli::config::{Source, is_path};
@@ -189,6 +190,7 @@ pub(crate) struct Choice {
     cross_encoder: Option<String>,
     cross_encoder_deadline: Option<u64>,
     fusion: FusionSettings,
+    rerank: RerankSettings,
     onnx: Option<String>,
     onnx_origin: Origin,
     /// If true, the home has vectors of the multilingual model.
@@ -288,6 +290,7 @@ impl Choice {
             cross_encoder: set.cross_encoder.clone(),
             cross_encoder_deadline: set.cross_encoder_deadline,
             fusion: settings.fusion.clone(),
+            rerank: settings.rerank.clone(),
             onnx,
             onnx_origin,
             has_multilingual_vectors: has_vectors_of(home, MULTILINGUAL_MODEL)?,
@@ -338,6 +341,19 @@ impl Choice {
         } else {
             FusionSettings::default()
         }
+    }
+
+    /// Returns the configured fusion method, for presets with and without models. It is ignored if a flag names other models.
+    pub(crate) fn fusion_method(&self) -> Option<FusionChoice> {
+        match self.models_origin {
+            Origin::Flag(_) => None,
+            _ => self.fusion.method,
+        }
+    }
+
+    /// Returns the configured candidates and scores of re-ranking.
+    pub(crate) fn rerank_settings(&self) -> &RerankSettings {
+        &self.rerank
     }
 
     pub(crate) fn preset(&self) -> Preset {

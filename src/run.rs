@@ -34,10 +34,6 @@ pub(crate) struct Arguments {
         "cross_encoder_deadline", "pool", "pool_depth", "dense_depth", "combine", "fusion", "fusion_weights", "popularity", "works",
         "min_similarity"])]
     server: Option<String>,
-    #[command(flatten)]
-    model: ModelArguments,
-    #[command(flatten)]
-    rerank: RerankArguments,
     /// Maximum number of datasets ranked for a topic. With --dpr or --colbert also limited by the number of candidates.
     #[arg(long, value_name = "N", default_value = "100", value_parser = positive)]
     depth: NonZeroUsize,
@@ -47,6 +43,11 @@ pub(crate) struct Arguments {
     /// Tag of the run, its last column [default: the model, the fields unless all, and the encoders].
     #[arg(long, value_name = "NAME", value_parser = tag)]
     tag: Option<String>,
+    #[command(flatten)]
+    model: ModelArguments,
+    // Last, because its heading holds for all arguments after it.
+    #[command(flatten)]
+    rerank: RerankArguments,
 }
 
 /// Parses the tag of a run.

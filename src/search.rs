@@ -9,6 +9,7 @@ use super::encoder::{RerankArguments, method_name};
 use super::filter::{self, FilterArguments, write_counts};
 use super::model::ModelArguments;
 use super::output::{OutputArguments, write_json};
+use super::ranking::Preset;
 use super::rows::table_lines;
 use super::terminal::{Style, counted, cut, grouped, safe, verb};
 use super::values::positive;
@@ -21,6 +22,7 @@ use lodeseek_engine::{
     PartKind, QuerySyntax, RerankSummary, SearchRequest, SearchResponse, Searcher, SimilarityPart,
     SnippetKind, SnippetTable, SnippetTriple, SuggestedFilter, WorkEvidence, check_query,
 };
+use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::language_name;
 use lodeseek_rerank::Granularity;
 use lodeseek_snippet::LabelledTriple;
@@ -29,64 +31,65 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 #[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Models, fusion and candidates are settings of the home: `lodeseek config show` lists all keys."
+)]
 pub(crate) struct Arguments {
     /// Query: words, or a description of the data in a sentence. `-` reads it from stdin.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
+    /// Search on the server at this address instead of a home on this machine. The server ranks with its own settings.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "LODESEEK_SERVER",
+        conflicts_with = "ranking"
+    )]
+    server: Option<String>,
     /// Maximum number of hits.
-    #[arg(short = 'k', long, value_name = "N", default_value = "10", value_parser = positive)]
+    #[arg(short = 'k', long, value_name = "N", default_value = "10", value_parser = positive, help_heading = RESULTS)]
     depth: NonZeroUsize,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = RESULTS)]
     output: OutputArguments,
     /// Show the methods of the ranking, the parts of each score and the matching triples.
-    #[arg(long)]
+    #[arg(long, help_heading = RESULTS)]
     explain: bool,
     /// Snippet of a hit: stored (with the index), query (computed for the query), or a method: illusnip, patterns, ksd, optimal,
     /// cover, qpcsg and others, as listed by `lodeseek snippet --help`.
-    #[arg(long, value_name = "KIND", default_value = "stored")]
+    #[arg(long, value_name = "KIND", default_value = "stored", help_heading = RESULTS)]
     snippet: SnippetKind,
     /// Languages of labels, in order of preference: `de,en`.
-    #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en")]
+    #[arg(long, value_name = "TAG", value_delimiter = ',', default_value = "en", help_heading = RESULTS)]
     lang: Vec<String>,
     /// Count the hits by year, task, modality, theme, class, keyword, publisher, author, format, licence, language, vocabulary
     /// and portal.
-    #[arg(long)]
+    #[arg(long, help_heading = RESULTS)]
     facets: bool,
     /// Show duplicates as hits of their own, not merged into one.
-    #[arg(long)]
+    #[arg(long, help_heading = RESULTS)]
     duplicates: bool,
     /// Search for the words of the query as typed: quotation marks, minus and names such as `foaf:Person` have no meaning.
-    #[arg(long)]
+    #[arg(long, help_heading = QUERY)]
     literal: bool,
     /// Example of what is searched for: the id of a dataset, or an RDF file. Datasets are ranked by the query and by their similarity to
     /// the examples. Repeatable, up to five times.
-    #[arg(long, value_name = "DATASET|FILE")]
+    #[arg(long, value_name = "DATASET|FILE", help_heading = QUERY)]
     like: Vec<String>,
-    /// Search on the server at this address instead of a home on this machine. The server ranks with its own settings.
-    #[arg(long, value_name = "URL", env = "LODESEEK_SERVER", conflicts_with_all = SETTINGS_OF_THIS_PROGRAM)]
-    server: Option<String>,
     #[command(flatten)]
     filter: FilterArguments,
-    #[command(flatten)]
-    model: ModelArguments,
-    #[command(flatten)]
-    rerank: RerankArguments,
+    /// Ranking: words (one model, by default BM25), balanced (FSDM and BM25, fused) or best (fused with the vectors of models)
+    /// [default: as configured or indexed, else best].
+    #[arg(long, value_name = "PRESET", help_heading = RANKING)]
+    ranking: Option<Preset>,
+    /// Rank by this model alone: tf-idf, bm25, lmd or fsdm [default: that of the ranking, bm25 for --ranking words].
+    #[arg(long, value_name = "NAME", help_heading = RANKING)]
+    model: Option<ModelKind>,
 }
 
-/// Arguments that a server elsewhere does not accept.
-const SETTINGS_OF_THIS_PROGRAM: [&str; 11] = [
-    "ranking",
-    "dpr",
-    "colbert",
-    "sparse",
-    "cross_encoder",
-    "pool",
-    "pool_depth",
-    "dense_depth",
-    "fusion",
-    "fusion_weights",
-    "min_similarity",
-];
+/// Headings of the help.
+const QUERY: &str = "Query";
+const RESULTS: &str = "Results";
+const RANKING: &str = "Ranking";
 /// Maximum number of snippet triples printed for a hit. Matching triples come first.
 const MAX_HIT_TRIPLES: usize = 5;
 /// Maximum number of parts printed for a hit that is only similar in meaning.
@@ -105,15 +108,12 @@ pub(crate) fn run(
         return remote::run(address, arguments);
     }
     let query = arguments.query()?;
-    let mut searcher = Searcher::open(home)?.with_model(arguments.model.model()?);
+    let model = ModelArguments::from_kind(arguments.model);
+    let mut searcher = Searcher::open(home)?.with_model(model.model()?);
     check_analysis(config, searcher.catalog().analysis()?)?;
-    let choice = arguments
-        .rerank
-        .choice(home, config, Some(&arguments.model))?;
-    let reranker =
-        arguments
-            .rerank
-            .reranker(home, &choice, Some(&arguments.model), arguments.depth.get())?;
+    let rerank = RerankArguments::from_preset(arguments.ranking);
+    let choice = rerank.choice(home, config, Some(&model))?;
+    let reranker = rerank.reranker(home, &choice, Some(&model), arguments.depth.get())?;
     if let Some(reranker) = reranker {
         searcher = searcher.with_reranker(reranker);
     }

@@ -7,7 +7,6 @@ use super::encoder::{RerankArguments, WorksUse, method_name};
 use super::harvest::ScheduleArguments;
 use super::ranking::Preset;
 use super::replica;
-use super::values::positive;
 use super::worker::WorkerArguments;
 use anyhow::Context;
 use lodeseek_changes::{HarvestSchedule, SettingFiles};
@@ -22,102 +21,76 @@ use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_sparql::SparqlLimits;
 use lodeseek_store::{Access, Store};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args, Debug, Clone, Default)]
+#[command(
+    after_help = "Limits, models, fusion and the texts of the portal are settings of the home: `lodeseek config show` lists all keys."
+)]
 pub(crate) struct Arguments {
     /// Address or host name, and port, to listen on [default: 127.0.0.1:7878].
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help_heading = NETWORK)]
     bind: Option<String>,
     /// Address at which clients reach the server, as https://data.example.org/: links, feeds and sitemaps begin with it. IRIs of
     /// datasets keep the base of the home [default: the base; with the default base the address of the server].
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = NETWORK)]
     public_url: Option<PublicUrl>,
     /// Accept requests to this host name, if the server listens on a loopback address: others than localhost and the host of
     /// --public-url get status 421. Repeatable. Default: none.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = NETWORK)]
     allowed_host: Vec<HostName>,
     /// File with the certificate of the server and those of its issuers (PEM), for HTTPS. SIGHUP reads it again. Needs --tls-key.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = NETWORK)]
     tls_certificate: Option<PathBuf>,
     /// File with the private key of the certificate (PEM, not encrypted). Other users may not read it.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = NETWORK)]
     tls_key: Option<PathBuf>,
-    /// Maximum number of open connections. One client address may have a quarter of them. A further connection takes the place of
-    /// one without a request, or receives status 503 or 429 [default: 512].
-    #[arg(long, value_name = "N", value_parser = positive)]
-    max_connections: Option<NonZeroUsize>,
-    /// Cancel a SPARQL query after this time, in seconds (503 with Retry-After) [default: 30].
-    #[arg(long, value_name = "S")]
-    sparql_deadline: Option<u64>,
-    /// Maximum number of rows of a SPARQL result. Longer results are truncated [default: 100000].
-    #[arg(long, value_name = "N")]
-    sparql_rows: Option<usize>,
-    /// Maximum size of a SPARQL result, in megabytes of memory. Larger results are truncated [default: 1024].
-    #[arg(long, value_name = "MB")]
-    sparql_megabytes: Option<u64>,
-    /// Maximum number of concurrent SPARQL queries. Further queries wait [default: 8].
-    #[arg(long, value_name = "N")]
-    sparql_queries: Option<usize>,
-    /// Maximum number of concurrent SPARQL queries of one client address [default: half of --sparql-queries].
-    #[arg(long, value_name = "N")]
-    sparql_queries_of_client: Option<usize>,
-    #[command(flatten)]
-    workers: WorkerArguments,
     /// Trust the headers X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host and Forwarded of the reverse proxy with this IP
     /// address. Repeatable. Default: no proxy is trusted.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", help_heading = NETWORK)]
     trusted_proxy: Vec<IpAddr>,
-    /// Return the best snippet found after this time, in milliseconds, if it is computed on demand [default: 2000].
-    #[arg(long, value_name = "MS")]
-    snippet_deadline: Option<u64>,
-    /// Size of the cache of dataset graphs for snippets computed on demand, in megabytes [default: 256].
-    #[arg(long, value_name = "MB")]
-    graph_cache: Option<usize>,
     /// Folder of a SPARQL editor, as built by `make web` [default: none, the page has a plain form].
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = PORTAL)]
     editor: Option<PathBuf>,
     /// File with the operator token, at least 16 characters. /operator, /api/operator and /metrics then require it, as bearer
     /// token or as password of any user. Without a token only this machine has access.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OPERATION)]
     operator_token_file: Option<PathBuf>,
     /// Allow changes while serving: `load`, `harvest`, `index` and `remove` on this machine, and clients with a token
     /// (`lodeseek token`) under /api/admin. Without it the server only reads.
-    #[arg(long)]
+    #[arg(long, help_heading = OPERATION)]
     admin: bool,
     /// Serve the snapshots that `lodeseek publish` writes to this location, s3://BUCKET/PREFIX or file:///FOLDER, instead of the
     /// home. A new snapshot replaces the served one without an interruption. The server only reads.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = SNAPSHOTS)]
     snapshot: Option<SnapshotLocation>,
     /// Folder for the files of snapshots. One server uses it at a time [default: a folder of the location in the user's cache
     /// folder].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = SNAPSHOTS)]
     cache: Option<PathBuf>,
     /// File with the public key of the publisher: Ed25519 in PEM, as `openssl pkey -pubout` writes it. Snapshots without its signature
     /// are not served [default: none, the chain of records is checked only].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = SNAPSHOTS)]
     snapshot_key: Option<PathBuf>,
     /// Name of the portal, in catalogues and CKAN responses [default: Lodeseek].
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = PORTAL)]
     title: Option<String>,
-    /// Description of the portal [default: Search datasets by metadata and content].
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
-    /// Publisher of the portal [default: Lodeseek].
-    #[arg(long, value_name = "NAME")]
-    publisher: Option<String>,
-    /// IRI of the publisher.
-    #[arg(long, value_name = "IRI")]
-    publisher_iri: Option<String>,
     #[command(flatten)]
     schedule: ScheduleArguments,
     #[command(flatten)]
     egress: EgressArguments,
-    #[command(flatten)]
-    rerank: RerankArguments,
+    /// Ranking: words (one model, by default BM25), balanced (FSDM and BM25, fused) or best (fused with the vectors of models)
+    /// [default: as configured or indexed, else best].
+    #[arg(long, value_name = "PRESET", help_heading = "Ranking")]
+    ranking: Option<Preset>,
 }
+
+/// Headings of the help.
+const NETWORK: &str = "Network";
+const OPERATION: &str = "Operation";
+const SNAPSHOTS: &str = "Snapshots";
+const PORTAL: &str = "Portal";
 
 /// Number of hits of a page, and of a response to a request without a number.
 const PAGE_HITS: usize = 10;
@@ -254,7 +227,7 @@ impl Arguments {
         check_analysis(config, Searcher::open(home)?.catalog().analysis()?)?;
         let reranker = self.reranker(home, config, false)?;
         log_ranking(reranker.as_ref());
-        let workers = self.workers.options(home, config)?;
+        let workers = WorkerArguments::default().options(home, config)?;
         Ok(HomeOptions { reranker, workers })
     }
 
@@ -283,9 +256,9 @@ impl Arguments {
                 .or_else(|| settings.public_url.clone()),
             host_names: self.host_names(config),
             tls: None,
-            connections: self.connection_limits(config),
-            sparql: self.sparql_limits(config),
-            workers: self.workers.options(home, config)?,
+            connections: connection_limits(config),
+            sparql: sparql_limits(config),
+            workers: WorkerArguments::default().options(home, config)?,
             proxies: self.proxies(config),
             editor,
             endpoints: self.egress.client(config),
@@ -296,19 +269,10 @@ impl Arguments {
             admin: self.admin || settings.server.admin.unwrap_or(false),
             background: schedule.map(HarvestSchedule::into_background),
             private_networks: networks,
-            snippets: self.snippet_limits(config),
+            snippets: snippet_limits(config),
             storage: replica::storage_options(),
             setting_files: setting_files(home),
             backup_folder: settings.server.backup_folder.clone(),
-        })
-    }
-
-    fn connection_limits(&self, config: &Config) -> ConnectionLimits {
-        let total = self
-            .max_connections
-            .or(config.settings.server.max_connections);
-        total.map_or_else(ConnectionLimits::default, |total| {
-            ConnectionLimits::with_total(total.get())
         })
     }
 
@@ -334,39 +298,6 @@ impl Arguments {
                     "the key has no certificate; set --tls-certificate, or `server.tls-certificate`"
                 )
             }
-        }
-    }
-
-    fn sparql_limits(&self, config: &Config) -> SparqlLimits {
-        let (settings, default) = (&config.settings.sparql, SparqlLimits::default());
-        let concurrent = self
-            .sparql_queries
-            .or(settings.queries)
-            .unwrap_or(default.concurrent);
-        let of_client = self.sparql_queries_of_client.or(settings.queries_of_client);
-        let deadline = self.sparql_deadline.or(settings.deadline);
-        SparqlLimits {
-            deadline: deadline.map_or(default.deadline, Duration::from_secs),
-            rows: self.sparql_rows.or(settings.rows).unwrap_or(default.rows),
-            answer_megabytes: self
-                .sparql_megabytes
-                .or(settings.megabytes)
-                .unwrap_or(default.answer_megabytes),
-            memory_megabytes: self.workers.memory_megabytes(config),
-            concurrent,
-            concurrent_of_client: of_client.unwrap_or(concurrent.div_ceil(2)),
-            ..default
-        }
-    }
-
-    fn snippet_limits(&self, config: &Config) -> SnippetLimits {
-        let (settings, default) = (&config.settings.server, SnippetLimits::default());
-        let deadline = self.snippet_deadline.or(settings.snippet_deadline);
-        let cache = self.graph_cache.or(settings.graph_cache);
-        SnippetLimits {
-            deadline: deadline.map_or(default.deadline, Duration::from_millis),
-            cache_bytes: cache.map_or(default.cache_bytes, |megabytes| megabytes << 20),
-            ..default
         }
     }
 
@@ -398,14 +329,15 @@ impl Arguments {
 
     fn portal(&self, config: &Config) -> Portal {
         let (settings, default) = (&config.settings.portal, Portal::default());
-        let publisher_iri = self.publisher_iri.as_ref();
+        // The text of the flag is for all languages.
+        let title: Option<Localized<String>> = self.title.clone().map(Into::into);
         Portal {
-            title: flag_or_setting(&self.title, &settings.title).unwrap_or(default.title),
-            description: flag_or_setting(&self.description, &settings.description)
-                .unwrap_or(default.description),
-            publisher: flag_or_setting(&self.publisher, &settings.publisher)
-                .unwrap_or(default.publisher),
-            publisher_iri: publisher_iri.or(settings.publisher_iri.as_ref()).cloned(),
+            title: title
+                .or_else(|| settings.title.clone())
+                .unwrap_or(default.title),
+            description: settings.description.clone().unwrap_or(default.description),
+            publisher: settings.publisher.clone().unwrap_or(default.publisher),
+            publisher_iri: settings.publisher_iri.clone(),
             questions: settings.questions.clone().unwrap_or(default.questions),
         }
     }
@@ -417,9 +349,10 @@ impl Arguments {
         config: &Config,
         changes: bool,
     ) -> anyhow::Result<Option<Reranker>> {
-        let choice = self.rerank.choice(home, config, None)?;
+        let rerank = RerankArguments::from_preset(self.ranking);
+        let choice = rerank.choice(home, config, None)?;
         if !changes {
-            return self.rerank.reranker(home, &choice, None, PAGE_HITS);
+            return rerank.reranker(home, &choice, None, PAGE_HITS);
         }
         let opened = choice
             .open_and_create(home, config.settings.encoders.vectors)?
@@ -427,13 +360,46 @@ impl Arguments {
         let pool = if choice.preset() == Preset::Words {
             Vec::new()
         } else {
-            self.rerank.pool_of(&choice)
+            rerank.pool_of(&choice)
         };
         let reranker =
-            self.rerank
-                .reranker_of(home, &choice, opened, pool, PAGE_HITS, WorksUse::Followed)?;
+            rerank.reranker_of(home, &choice, opened, pool, PAGE_HITS, WorksUse::Followed)?;
         choice.write_record(home)?;
         Ok(reranker)
+    }
+}
+
+fn connection_limits(config: &Config) -> ConnectionLimits {
+    match config.settings.server.max_connections {
+        Some(total) => ConnectionLimits::with_total(total.get()),
+        None => ConnectionLimits::default(),
+    }
+}
+
+fn sparql_limits(config: &Config) -> SparqlLimits {
+    let (settings, default) = (&config.settings.sparql, SparqlLimits::default());
+    let concurrent = settings.queries.unwrap_or(default.concurrent);
+    let of_client = settings.queries_of_client;
+    SparqlLimits {
+        deadline: settings
+            .deadline
+            .map_or(default.deadline, Duration::from_secs),
+        rows: settings.rows.unwrap_or(default.rows),
+        answer_megabytes: settings.megabytes.unwrap_or(default.answer_megabytes),
+        memory_megabytes: WorkerArguments::default().memory_megabytes(config),
+        concurrent,
+        concurrent_of_client: of_client.unwrap_or(concurrent.div_ceil(2)),
+        ..default
+    }
+}
+
+fn snippet_limits(config: &Config) -> SnippetLimits {
+    let (settings, default) = (&config.settings.server, SnippetLimits::default());
+    let (deadline, cache) = (settings.snippet_deadline, settings.graph_cache);
+    SnippetLimits {
+        deadline: deadline.map_or(default.deadline, Duration::from_millis),
+        cache_bytes: cache.map_or(default.cache_bytes, |megabytes| megabytes << 20),
+        ..default
     }
 }
 
@@ -444,17 +410,6 @@ fn setting_files(home: &Path) -> SettingFiles {
         let config = Config::load(&home).map_err(|error| super::errors::message(&error))?;
         Ok(super::config::setting_files(&config))
     })
-}
-
-/// Returns the text of a flag for all languages, else the setting.
-fn flag_or_setting(
-    flag: &Option<String>,
-    setting: &Option<Localized<String>>,
-) -> Option<Localized<String>> {
-    match flag {
-        Some(text) => Some(text.clone().into()),
-        None => setting.clone(),
-    }
 }
 
 /// Reads the branding of the pages.

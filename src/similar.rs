@@ -3,7 +3,6 @@
 use super::ExitStatus;
 use super::config::{Config, check_analysis};
 use super::dataset_ids;
-use super::encoder::EncoderArguments;
 use super::output::{OutputArguments, write_json};
 use super::ranking::Choice;
 use super::terminal::{Style, counted, safe};
@@ -35,8 +34,6 @@ pub(crate) struct Arguments {
     depth: NonZeroUsize,
     #[command(flatten)]
     output: OutputArguments,
-    #[command(flatten)]
-    encoders: EncoderArguments,
 }
 
 pub(crate) fn run(
@@ -46,7 +43,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let mut searcher = Searcher::open(home)?;
     check_analysis(config, searcher.catalog().analysis()?)?;
-    let choice = Choice::new(home, config, Some(&arguments.encoders), None)?.with_text_model_only();
+    let choice = Choice::new(home, config, None, None)?.with_text_model_only();
     if let Some(encoder) = choice
         .open_for(home)?
         .or_warn()?

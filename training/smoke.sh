@@ -35,7 +35,7 @@ PYTHON
 run "$python" -m lodeseek_training generate "$work/data/queries" --model "$work/t5" --output "$work/written.tsv" --queries 2
 run "$lab" --home "$work/home" training-data queries --written "$work/written.tsv" --output "$work/data/written" || [ $? = 1 ]
 run "$program" --home "$work/home" index --dpr "$work/model" --colbert "$work/model"
-run "$program" --home "$work/home" search -k 2 --dpr "$work/model" --colbert "$work/model" "contamination of the atmosphere"
+run "$program" --home "$work/home" search -k 2 "contamination of the atmosphere"
 run "$program" --home "$work/home" index --dpr "$work/model" --onnx model_int8.onnx
-run "$program" --home "$work/home" search -k 2 --dpr "$work/model" --onnx model_int8.onnx "pictures of pedestrians at night" || [ $? = 1 ]
+run "$program" --home "$work/home" search -k 2 "pictures of pedestrians at night" || [ $? = 1 ]
 echo "train-smoke: trained, exported, ranked"

@@ -5,6 +5,7 @@ use lodeseek_cli::config::{
 };
 use lodeseek_engine::CrossEncoding;
 use lodeseek_index::vectors::Precision;
+use lodeseek_rerank::Combination;
 use lodeseek_server::{ConnectionLimits, Portal, SnippetLimits};
 use lodeseek_sparql::SparqlLimits;
 
@@ -82,7 +83,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "portal.description",
         kind: Kind::Text,
-        flags: "serve --description",
+        flags: "",
         help: "Description of the portal, or descriptions by language",
         default: || Portal::default().description.default_value().clone(),
         example: "\"All datasets of the city\"",
@@ -90,7 +91,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "portal.publisher",
         kind: Kind::Text,
-        flags: "serve --publisher",
+        flags: "",
         help: "Name of the portal's publisher, or names by language",
         default: || Portal::default().publisher.default_value().clone(),
         example: "\"City of Northport\"",
@@ -98,7 +99,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "portal.publisher-iri",
         kind: Kind::Text,
-        flags: "serve --publisher-iri",
+        flags: "",
         help: "IRI of the publisher",
         default: none,
         example: "\"https://northport.example.org/\"",
@@ -203,7 +204,7 @@ pub(crate) const KEYS: &[Key] = &[
         path: "encoders.pooling",
         kind: Kind::Text,
         flags: "--pooling",
-        help: "Pooling of token vectors, for a folder of --dpr that does not state it",
+        help: "Pooling of token vectors, for a folder of encoders.dpr that does not state it",
         default: || "as indexed, else as the folder states".to_owned(),
         example: "\"mean\"",
     },
@@ -267,6 +268,54 @@ pub(crate) const KEYS: &[Key] = &[
         example: "\"0.08\"",
     },
     Key {
+        path: "fusion.method",
+        kind: Kind::Text,
+        flags: "--fusion",
+        help: "Fusion of the rankings by models and by vectors: rrf, combsum, combmnz or mixed; none ranks by vectors only",
+        default: || "combsum".to_owned(),
+        example: "\"combsum\"",
+    },
+    Key {
+        path: "rerank.pool-depth",
+        kind: Kind::Number,
+        flags: "--pool-depth",
+        help: "Number of candidates of each ranking model",
+        default: || "30; with works and descriptions alone: 100".to_owned(),
+        example: "30",
+    },
+    Key {
+        path: "rerank.dense-depth",
+        kind: Kind::Number,
+        flags: "--dense-depth",
+        help: "Number of additional candidates by vectors of texts, and by learned sparse models; 0 disables",
+        default: || "10; with works and descriptions alone: 100".to_owned(),
+        example: "10",
+    },
+    Key {
+        path: "rerank.combine",
+        kind: Kind::Text,
+        flags: "--combine",
+        help: "Combination of the scores of metadata and data: max, sum, mean, metadata or data",
+        default: || Combination::default().to_string(),
+        example: "\"max\"",
+    },
+    Key {
+        path: "rerank.works",
+        kind: Kind::Number,
+        flags: "--works",
+        help: "Number of works nearest to the query that vote for the datasets they use; 0 ignores works",
+        default: || "50; with descriptions alone and a long query: 25".to_owned(),
+        example: "50",
+    },
+    Key {
+        path: "rerank.min-similarity",
+        kind: Kind::Text,
+        flags: "--min-similarity",
+        help: "Minimum similarities of a match, of each model; 0 disables",
+        default: || "as the folders of the models state".to_owned(),
+        example: "\"0.25,0.3\"",
+    },
+    Key {
         path: "server.bind",
         kind: Kind::Text,
         flags: "serve --bind",
@@ -301,7 +350,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.max-connections",
         kind: Kind::Number,
-        flags: "serve --max-connections",
+        flags: "",
         help: "Maximum number of open connections; a further one takes the place of one without a request, or receives status 503 or 429",
         default: || ConnectionLimits::default().total.to_string(),
         example: "512",
@@ -309,7 +358,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.workers",
         kind: Kind::Boolean,
-        flags: "serve --no-workers, harvest --no-workers, load --no-workers",
+        flags: "harvest --no-workers, load --no-workers",
         help: "Evaluate expensive queries, and parse files of portals and clients, in worker processes; false processes them in the process itself",
         default: || true.to_string(),
         example: "true",
@@ -317,7 +366,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.worker-memory",
         kind: Kind::Number,
-        flags: "serve --worker-memory, harvest --worker-memory, load --worker-memory",
+        flags: "harvest --worker-memory, load --worker-memory",
         help: "Memory of a worker process in megabytes; a query or a file that needs more is rejected",
         default: || SparqlLimits::default().memory_megabytes.to_string(),
         example: "1024",
@@ -365,7 +414,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.snippet-deadline",
         kind: Kind::Number,
-        flags: "serve --snippet-deadline",
+        flags: "",
         help: "Time limit of a snippet computed on demand, in milliseconds; the best found so far is returned",
         default: || SnippetLimits::default().deadline.as_millis().to_string(),
         example: "2000",
@@ -373,7 +422,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "server.graph-cache",
         kind: Kind::Number,
-        flags: "serve --graph-cache",
+        flags: "",
         help: "Size of the cache of dataset graphs, in megabytes",
         default: || (SnippetLimits::default().cache_bytes >> 20).to_string(),
         example: "256",
@@ -413,7 +462,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "sparql.deadline",
         kind: Kind::Number,
-        flags: "serve --sparql-deadline",
+        flags: "",
         help: "Time limit of a query, in seconds; then it is cancelled with status 503",
         default: || SparqlLimits::default().deadline.as_secs().to_string(),
         example: "30",
@@ -421,7 +470,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "sparql.rows",
         kind: Kind::Number,
-        flags: "serve --sparql-rows",
+        flags: "",
         help: "Maximum number of rows of a result; longer results are truncated",
         default: || SparqlLimits::default().rows.to_string(),
         example: "100000",
@@ -429,7 +478,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "sparql.megabytes",
         kind: Kind::Number,
-        flags: "serve --sparql-megabytes",
+        flags: "",
         help: "Maximum size of a result, in megabytes of memory; larger results are truncated",
         default: || SparqlLimits::default().answer_megabytes.to_string(),
         example: "1024",
@@ -437,7 +486,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "sparql.queries",
         kind: Kind::Number,
-        flags: "serve --sparql-queries",
+        flags: "",
         help: "Maximum number of concurrent queries; further queries wait",
         default: || SparqlLimits::default().concurrent.to_string(),
         example: "8",
@@ -445,7 +494,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         path: "sparql.queries-of-client",
         kind: Kind::Number,
-        flags: "serve --sparql-queries-of-client",
+        flags: "",
         help: "Maximum number of concurrent queries of one client address",
         default: || "half of sparql.queries".to_owned(),
         example: "4",
@@ -543,7 +592,7 @@ mod tests {
         };
         let mut fields: BTreeSet<String> = of_error("", "zzz = 1").into_iter().collect();
         for table in [
-            "portal", "encoders", "fusion", "server", "sparql", "service", "log",
+            "portal", "encoders", "fusion", "rerank", "server", "sparql", "service", "log",
         ] {
             assert!(fields.remove(table), "{table}");
             let prefix = format!("{table}.");

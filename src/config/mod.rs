@@ -8,7 +8,9 @@ mod settings;
 
 pub(crate) use keys::KEYS;
 pub(crate) use lodeseek_cli::config::{Key, Kind, is_path};
-pub(crate) use settings::{FusionSettings, HarvestSettings, Settings, WORKER_MEGABYTES, duration};
+pub(crate) use settings::{
+    FusionSettings, HarvestSettings, RerankSettings, Settings, WORKER_MEGABYTES, duration,
+};
 
 use anyhow::bail;
 use lodeseek_engine::SettingFile;

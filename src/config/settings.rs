@@ -1,6 +1,7 @@
 //! The settings by type. A field is `None` if neither file nor environment sets it.
 
 use crate::egress::{Others, private_network};
+use crate::encoder::FusionChoice;
 use crate::ranking::Preset;
 use ipnet::IpNet;
 use lodeseek_cli::config::parse_text;
@@ -10,6 +11,7 @@ use lodeseek_harvest::HarvestProtocol;
 use lodeseek_index::AnalysisKind;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_net::egress::IriPrefix;
+use lodeseek_rerank::Combination;
 use lodeseek_server::{Color, FooterLink, HostName, Localized, PublicUrl};
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_store::{ContentPlace, TableTreatment};
@@ -44,6 +46,7 @@ pub(crate) struct Settings {
     pub(crate) portal: PortalSettings,
     pub(crate) encoders: EncoderSettings,
     pub(crate) fusion: FusionSettings,
+    pub(crate) rerank: RerankSettings,
     pub(crate) server: ServerSettings,
     pub(crate) sparql: SparqlSettings,
     pub(crate) service: ServiceSettings,
@@ -86,6 +89,8 @@ pub(crate) struct FusionSettings {
     pub(crate) weights: Option<Vec<f64>>,
     #[serde(deserialize_with = "parse_text")]
     pub(crate) popularity: Option<f64>,
+    #[serde(deserialize_with = "parse_text")]
+    pub(crate) method: Option<FusionChoice>,
 }
 
 impl FusionSettings {
@@ -97,6 +102,19 @@ impl FusionSettings {
             .collect::<Vec<_>>()
             .join(",")
     }
+}
+
+/// Candidates and scores of re-ranking.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct RerankSettings {
+    pub(crate) pool_depth: Option<NonZeroUsize>,
+    pub(crate) dense_depth: Option<usize>,
+    #[serde(deserialize_with = "parse_text")]
+    pub(crate) combine: Option<Combination>,
+    pub(crate) works: Option<usize>,
+    #[serde(deserialize_with = "comma_list")]
+    pub(crate) min_similarity: Option<Vec<f64>>,
 }
 
 /// Listening, proxies and limits of the server.

@@ -13,10 +13,6 @@ use url::form_urlencoded::Serializer;
 
 /// Searches on a server, and writes its hits.
 pub(super) fn run(address: &str, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
-    anyhow::ensure!(
-        !arguments.model.has_fields_or_weights(),
-        "--server: --fields, --weights and --lengths are settings of this program; the server has its own"
-    );
     let query = arguments.query()?;
     let filter = arguments.filter.filter()?;
     let server = ServerClient::at(address)?;
@@ -65,7 +61,7 @@ fn parameters(arguments: &Arguments, query: &str, filter: &Filter) -> String {
     if arguments.duplicates {
         parameters.append_pair("duplicates", "all");
     }
-    if let Some(model) = arguments.model.given_kind() {
+    if let Some(model) = arguments.model {
         parameters.append_pair("model", model.name());
     }
     for id in &arguments.like {

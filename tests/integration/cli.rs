@@ -896,10 +896,10 @@ fn mistakes_get_a_remedy() {
     let excluded = at(&[
         "search",
         "trees",
-        "--class",
-        "foo:Bar",
-        "--source",
-        "nowhere.example",
+        "--filter",
+        "class=foo:Bar",
+        "--filter",
+        "source=nowhere.example",
     ]);
     assert_eq!(excluded.code, Some(1), "{excluded:?}");
     let line = "No dataset has the class foo:Bar, or the source nowhere.example; --facets";
@@ -909,8 +909,8 @@ fn mistakes_get_a_remedy() {
         "trees",
         "--column",
         "nix",
-        "--file-format",
-        "turtel",
+        "--filter",
+        "format=turtel",
     ]);
     let line = "No dataset has the column nix, or the format turtel (did you mean Turtle?);";
     assert!(columns.out.contains(line), "{columns:?}");
@@ -1036,8 +1036,8 @@ fn papers_with_code_from_the_dump_to_the_answer() {
             need,
             "--before",
             "2018",
-            "--task",
-            "semantic segmentation",
+            "--filter",
+            "task=semantic segmentation",
             "--facets",
             "-k",
             "1",
@@ -1068,7 +1068,7 @@ fn papers_with_code_from_the_dump_to_the_answer() {
     ] {
         assert!(joined.out.contains(part), "{part:?} in {}", joined.out);
     }
-    let none = run(&home, &["search", "images", "--language", "Klingon"]);
+    let none = run(&home, &["search", "images", "--filter", "language=Klingon"]);
     assert_eq!(
         (none.code, none.out.as_str()),
         (
@@ -1133,7 +1133,7 @@ fn shells_and_manuals_know_every_command() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = run(folder.path(), &["completions", "bash"]);
     assert_eq!(script.code, Some(0), "{}", script.err);
-    assert!(script.out.contains("complete -F _lodeseek") && script.out.contains("--publisher"));
+    assert!(script.out.contains("complete -F _lodeseek") && script.out.contains("--public-url"));
     assert_eq!(
         run(folder.path(), &["completions", "no-shell"]).code,
         Some(2)
@@ -1145,7 +1145,7 @@ fn shells_and_manuals_know_every_command() {
     );
     let page = std::fs::read_to_string(pages.join("lodeseek-search.1")).expect("a page");
     assert!(
-        page.contains(".TH lodeseek-search 1") && page.contains("\\-\\-publisher"),
+        page.contains(".TH lodeseek-search 1") && page.contains("\\-\\-filter"),
         "{page}"
     );
     assert!(pages.join("lodeseek.1").exists());
@@ -1379,10 +1379,10 @@ fn json_is_requested_in_the_same_way_everywhere() {
         );
     }
     let filtered = fails(home.path(), &["search", "ginkgo", "--format", "Turtle"]);
-    assert!(filtered.contains("--file-format"), "{filtered}");
+    assert!(filtered.contains("--filter format=CSV"), "{filtered}");
     let found = run(
         home.path(),
-        &["search", "ginkgo", "--file-format", "no such format"],
+        &["search", "ginkgo", "--filter", "format=no such format"],
     );
     assert_eq!(found.code, Some(1), "{found:?}");
 }
@@ -1446,6 +1446,22 @@ fn foreign_names_get_a_tip() {
     for (arguments, tip) in [
         (&["serve", "--port", "8080"][..], "--bind 127.0.0.1:PORT"),
         (&["search", "--limit", "3", "oak"], "'-k'"),
+        (
+            &["search", "--file-format", "CSV", "oak"],
+            "`search --file-format` was removed: use `--filter format=VALUE`",
+        ),
+        (
+            &["search", "--filter", "file-format=CSV", "oak"],
+            "unknown facet \"file-format\"; supported: task, ",
+        ),
+        (
+            &["search", "--dpr", "x", "oak"],
+            "`search --dpr` was removed: choose it with `lodeseek index --dpr`",
+        ),
+        (
+            &["serve", "--no-workers"],
+            "set `server.workers = false` in lodeseek.toml, or LODESEEK_SERVER_WORKERS=false",
+        ),
         (&["delete", "street-trees"], "'remove'"),
         (
             &["reproduce", "dr2", "--data", "x"],

@@ -357,10 +357,11 @@ fn a_model_is_given_once() {
         home.path(),
         &[],
         &[
-            "search",
+            "run",
+            "--topics",
+            "testdata/queries.tsv",
             "--colbert",
             "testdata/models/colbert-native",
-            "trees",
         ],
     );
     let expected =
@@ -373,6 +374,16 @@ fn a_model_is_given_once() {
         other
             .err
             .contains("has vectors of sentence-transformers only; run `lodeseek index --colbert"),
+        "{other:?}"
+    );
+    let set = [(
+        "LODESEEK_ENCODERS_COLBERT",
+        "testdata/models/colbert-native",
+    )];
+    let other = with_defaults(home.path(), &set, &["search", "trees"]);
+    let expected = "`encoders.colbert` requires vectors of colbert-native, but";
+    assert!(
+        other.code == Some(2) && other.err.contains(expected),
         "{other:?}"
     );
     let words = with_defaults(
@@ -453,12 +464,13 @@ struct Server {
 }
 
 impl Server {
-    fn start(home: &Path, arguments: &[&str]) -> Self {
+    fn start(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Self {
         let mut command = program(home);
         command
             .env_remove("LODESEEK_RANKING")
             .env_remove("LODESEEK_ANALYSIS");
         let child = command
+            .envs(variables.iter().copied())
             .arg("serve")
             .args(arguments)
             .stderr(Stdio::piped())
@@ -513,7 +525,7 @@ fn a_server_listens_on_a_host_name_and_links_to_itself() {
         with_defaults(home.path(), &[], &["index", "--ranking", "words"]).code,
         Some(0)
     );
-    let server = Server::start(home.path(), &["--bind", "localhost:0"]);
+    let server = Server::start(home.path(), &[], &["--bind", "localhost:0"]);
     let port = server.address.rsplit(':').next().expect("a port");
     assert_eq!(server.public, format!("http://localhost:{port}/"));
     assert!(
@@ -526,7 +538,7 @@ fn a_server_listens_on_a_host_name_and_links_to_itself() {
         home.path(),
         "public-url = \"https://data.example.org\"\n[portal]\ntitle = \"Northport\"",
     );
-    let server = Server::start(home.path(), &["--bind", "127.0.0.1:0"]);
+    let server = Server::start(home.path(), &[], &["--bind", "127.0.0.1:0"]);
     assert_eq!(server.public, "https://data.example.org/");
     let status = server.get("/api/3/action/status_show");
     assert!(
@@ -590,25 +602,24 @@ fn the_server_is_configured_by_the_file() {
         with_defaults(home.path(), &[], &["index", "--ranking", "words"]).code,
         Some(0)
     );
-    let statuses = |arguments: &[&str]| {
-        let server = Server::start(home.path(), arguments);
+    let statuses = |variables: &[(&str, &str)]| {
+        let server = Server::start(home.path(), variables, &["--bind", "127.0.0.1:0"]);
         let admin = server.get("/api/admin/jobs");
         std::thread::sleep(Duration::from_millis(200)); // until its connection does not count any more
         let _held = TcpStream::connect(&server.address).expect("connected");
         let second = server.get("/livez");
         [admin, second].map(|reply| reply[9..12].to_owned())
     };
-    let bind = ["--bind", "127.0.0.1:0"];
-    assert_eq!(statuses(&bind), ["404", "200"], "the defaults");
+    assert_eq!(statuses(&[]), ["404", "200"], "the defaults");
     configure(
         home.path(),
         "[server]\nadmin = true\nmax-connections = 1\nworkers = false\nworker-memory = 64",
     );
-    assert_eq!(statuses(&bind), ["401", "429"], "the file");
+    assert_eq!(statuses(&[]), ["401", "429"], "the file");
     assert_eq!(
-        statuses(&[&bind[..], &["--max-connections", "8"]].concat()),
+        statuses(&[("LODESEEK_SERVER_MAX_CONNECTIONS", "8")]),
         ["401", "200"],
-        "the flag"
+        "the variable"
     );
     let ran = with_defaults(
         home.path(),
@@ -646,14 +657,13 @@ fn a_fresh_home_is_harvested_and_encoded_while_serving() {
     let arguments = [
         "--bind",
         "127.0.0.1:0",
-        "--dpr",
-        DPR,
         "--harvest",
         "testdata/catalog.ttl",
         "--every",
         "1h",
     ];
-    let server = Server::start(&home.path().join("new"), &arguments);
+    let model = [("LODESEEK_ENCODERS_DPR", DPR)];
+    let server = Server::start(&home.path().join("new"), &model, &arguments);
     let started = Instant::now();
     let path = "/api/search?q=contamination+of+the+atmosphere&k=1";
     loop {

@@ -2009,7 +2009,7 @@ fn our_own_feed_comes_back() {
 mod by_the_program {
     #![expect(clippy::print_stderr, reason = "a test that skips says so")]
 
-    use super::super::support::{program, run};
+    use super::super::support::{AS_INDEXED, program, run, run_with};
     use super::*;
     use std::process::{Child, Command};
 
@@ -2240,7 +2240,12 @@ mod by_the_program {
             code == Some(0) && !said.contains("no up-to-date vectors"),
             "{said}"
         );
-        let near = run(home.path(), &["search", "--json", "--dpr", DPR, "wombat"]);
+        let model = ("LODESEEK_ENCODERS_DPR", DPR);
+        let near = run_with(
+            home.path(),
+            &[AS_INDEXED, model],
+            &["search", "--json", "wombat"],
+        );
         let answer: serde_json::Value = serde_json::from_str(&near.out).expect("JSON");
         assert!(
             answer["hits"][0]["id"] == "s1" && answer["hits"][0]["dense"].is_array(),

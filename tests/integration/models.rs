@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stderr, reason = "a test that skips says so")]
 
-use super::support::{Ran, program, run};
+use super::support::{AS_INDEXED, Ran, program, run, run_with};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -107,7 +107,11 @@ fn encode_search_run_and_forget() {
         "{again:?}"
     );
 
-    let found = with(&["search", "--json", "contamination of the atmosphere"]);
+    let search = |variables: &[(&'static str, &'static str)], arguments: &[&'static str]| {
+        let variables = [&[AS_INDEXED], variables].concat();
+        run_with(home.path(), &variables, &[&["search"], arguments].concat())
+    };
+    let found = search(&[], &["--json", "contamination of the atmosphere"]);
     let answer: serde_json::Value = serde_json::from_str(&found.out).expect("JSON");
     assert_eq!(
         answer["rerank"]["encoders"].as_array().map(Vec::len),
@@ -127,7 +131,7 @@ fn encode_search_run_and_forget() {
         carried.as_str().is_some_and(|text| !text.is_empty()),
         "what is near is named: {hit}"
     );
-    let shown = with(&["search", "-k", "1", "contamination of the atmosphere"]);
+    let shown = search(&[], &["-k", "1", "contamination of the atmosphere"]);
     assert!(
         shown
             .out
@@ -135,13 +139,10 @@ fn encode_search_run_and_forget() {
         "{}",
         shown.out
     );
-    let closest = with(&[
-        "search",
-        "--json",
-        "--min-similarity",
-        "99,99",
-        "contamination of the atmosphere",
-    ]);
+    let closest = search(
+        &[("LODESEEK_RERANK_MIN_SIMILARITY", "99,99")],
+        &["--json", "contamination of the atmosphere"],
+    );
     let answer: serde_json::Value = serde_json::from_str(&closest.out).expect("JSON");
     assert_eq!(
         (closest.code, &answer["onlyClosest"]),
@@ -163,25 +164,33 @@ fn encode_search_run_and_forget() {
             .contains("lmd+dpr:sentence-transformers+colbert:colbert-native")
             && by_lmd.out != ranked[0].out
     );
+    let topics = ["run", "--topics", "testdata/queries.tsv"];
     for (arguments, said) in [
+        (&["--fusion", "none"][..], "2 encoders without a fusion"),
+        (&["--fusion-weights", "1"], "1 weights for 4 rankings"),
+        (&["--floor", "1"], "1 minimum similarities for 2 encoders"),
         (
-            &["search", "--fusion", "none", "trees"][..],
-            "2 encoders without a fusion",
-        ),
-        (
-            &["search", "--fusion-weights", "1", "trees"],
-            "1 weights for 4 rankings",
-        ),
-        (
-            &["search", "--floor", "1", "trees"],
-            "1 minimum similarities for 2 encoders",
-        ),
-        (
-            &["search", "--model", "lmd", "--pool", "bm25", "trees"],
+            &["--model", "lmd", "--pool", "bm25"],
             "--pool cannot be combined with --model",
         ),
     ] {
-        let refused = with(arguments);
+        let refused = with(&[&topics[..], arguments].concat());
+        assert!(
+            refused.code == Some(2) && refused.err.contains(said),
+            "{refused:?}"
+        );
+    }
+    for (variable, said) in [
+        (
+            ("LODESEEK_FUSION_METHOD", "none"),
+            "2 encoders without a fusion",
+        ),
+        (
+            ("LODESEEK_RERANK_MIN_SIMILARITY", "1"),
+            "1 minimum similarities for 2 encoders",
+        ),
+    ] {
+        let refused = search(&[variable], &["trees"]);
         assert!(
             refused.code == Some(2) && refused.err.contains(said),
             "{refused:?}"
@@ -195,7 +204,7 @@ fn encode_search_run_and_forget() {
         .code,
         Some(0)
     );
-    let forgotten = with(&["search", "trees"]);
+    let forgotten = with(&topics);
     let named = forgotten
         .err
         .contains("requires vectors of sentence-transformers, but")
@@ -224,13 +233,53 @@ fn static_embeddings_need_no_library() {
     );
     let found = json(&without_library(
         home.path(),
-        &["search", "--json", "--dpr", STATIC, "trees"],
+        &["search", "--json", "--ranking", "best", "trees"],
     ));
     assert_eq!(
         found["rerank"]["encoders"][0]["model"], "static-model2vec",
         "{found}"
     );
     let folder = tempfile::tempdir().expect("a folder");
+    let output = folder.path().join("settings.run");
+    let output = output.to_str().expect("UTF-8");
+    let topics = [
+        "run",
+        "--topics",
+        "testdata/queries.tsv",
+        "--output",
+        output,
+    ];
+    let settings = [
+        AS_INDEXED,
+        ("LODESEEK_RERANK_POOL_DEPTH", "7"),
+        ("LODESEEK_RERANK_DENSE_DEPTH", "3"),
+        ("LODESEEK_RERANK_COMBINE", "sum"),
+        ("LODESEEK_FUSION_METHOD", "rrf"),
+    ];
+    for (flags, pool_depth, method) in [
+        (&[][..], 7, "rrf k=60"),
+        (
+            &["--pool-depth", "9", "--fusion", "rrf k=10"],
+            9,
+            "rrf k=10",
+        ),
+    ] {
+        let ran = run_with(home.path(), &settings, &[&topics, flags].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let record = std::fs::read_to_string(format!("{output}.json")).expect("a record");
+        let record: serde_json::Value = serde_json::from_str(&record).expect("JSON");
+        let record = &record["rerank"];
+        assert_eq!(
+            (
+                &record["pool_depth"],
+                &record["dense_depth"],
+                &record["combination"],
+                &record["fusion"]
+            ),
+            (&pool_depth.into(), &3.into(), &"sum".into(), &method.into()),
+            "flags precede settings: {record}"
+        );
+    }
     std::fs::write(folder.path().join("config.json"), "{}").expect("written");
     let path = folder.path().to_str().expect("UTF-8");
     let plain = without_library(home.path(), &["index", "--dpr", path]);
@@ -274,16 +323,12 @@ fn sparse_models_and_cross_encoders() {
     );
 
     // The record of the index is used.
-    let search = |more: &[&'static str]| {
-        as_indexed(
-            home.path(),
-            &[
-                &["search", "--json", "-k", "12", "trees of the street"],
-                more,
-            ]
-            .concat(),
-        )
+    let search_with = |variables: &[(&'static str, &'static str)], more: &[&'static str]| {
+        let variables = [&[AS_INDEXED], variables].concat();
+        let search = ["search", "--json", "-k", "12", "trees of the street"];
+        run_with(home.path(), &variables, &[&search, more].concat())
     };
+    let search = |more: &[&'static str]| search_with(&[], more);
     let fused = json(&search(&["--explain"]));
     let granularities: Vec<&serde_json::Value> = fused["rerank"]["encoders"]
         .as_array()
@@ -323,19 +368,22 @@ fn sparse_models_and_cross_encoders() {
     );
     let refused = as_indexed(
         home.path(),
-        &["search", "--fusion-weights", "1,1,1", "trees"],
+        &[
+            "run",
+            "--topics",
+            "testdata/queries.tsv",
+            "--fusion-weights",
+            "1,1,1",
+        ],
     );
     assert!(
         refused.code == Some(2) && refused.err.contains("3 weights for 4 rankings"),
         "{refused:?}"
     );
 
-    let ordered = json(&search(&[
-        "--cross-encoder",
-        CROSS_ENCODER,
-        "--cross-encoder-deadline",
-        "600000",
-    ]));
+    let model = ("LODESEEK_ENCODERS_CROSS_ENCODER", CROSS_ENCODER);
+    let deadline = "LODESEEK_ENCODERS_CROSS_ENCODER_DEADLINE";
+    let ordered = json(&search_with(&[model, (deadline, "600000")], &[]));
     let stage =
         serde_json::json!({"model": "cross-encoder", "scored": 10, "deadlinePassed": false});
     assert_eq!(ordered["rerank"]["crossEncoder"], stage);
@@ -377,12 +425,7 @@ fn sparse_models_and_cross_encoders() {
     assert_ne!(ids(&ordered), ids(&fused));
     assert_eq!(ids(&ordered)[10..], ids(&fused)[10..]);
 
-    let late = json(&search(&[
-        "--cross-encoder",
-        CROSS_ENCODER,
-        "--cross-encoder-deadline",
-        "0",
-    ]));
+    let late = json(&search_with(&[model, (deadline, "0")], &[]));
     assert_eq!(
         (
             &late["rerank"]["crossEncoder"]["deadlinePassed"],
@@ -390,15 +433,10 @@ fn sparse_models_and_cross_encoders() {
         ),
         (&true.into(), ids(&fused))
     );
-    let shown = as_indexed(
+    let shown = run_with(
         home.path(),
-        &[
-            "search",
-            "--explain",
-            "--cross-encoder",
-            CROSS_ENCODER,
-            "trees",
-        ],
+        &[AS_INDEXED, model],
+        &["search", "--explain", "trees"],
     );
     assert!(
         shown
@@ -446,13 +484,15 @@ fn the_multilingual_model_is_used_for_other_languages_than_english() {
         );
         return;
     }
-    let by_default = |home: &Path, arguments: &[&str]| {
+    let by_default_with = |home: &Path, variables: &[(&str, &str)], arguments: &[&str]| {
         let mut command = program(home);
         command
             .env_remove("LODESEEK_RANKING")
-            .env_remove("LODESEEK_ANALYSIS");
+            .env_remove("LODESEEK_ANALYSIS")
+            .envs(variables.iter().copied());
         ran(command.args(arguments))
     };
+    let by_default = |home: &Path, arguments: &[&str]| by_default_with(home, &[], arguments);
     let indexed = |language: &str, titles: &[&str]| {
         let home = tempfile::tempdir().expect("a folder");
         let catalog = home.path().join("catalog.ttl");
@@ -512,16 +552,11 @@ fn the_multilingual_model_is_used_for_other_languages_than_english() {
         "{}",
         explained.out
     );
-    // Models that a flag names are used alone.
-    let named = json(&by_default(
+    // Models that a setting names are used alone.
+    let named = json(&by_default_with(
         german.path(),
-        &[
-            "search",
-            "--json",
-            "--dpr",
-            "lodeseek-multilingual",
-            "trees",
-        ],
+        &[("LODESEEK_ENCODERS_DPR", "lodeseek-multilingual")],
+        &["search", "--json", "trees"],
     ));
     assert_eq!(
         named["rerank"]["encoders"].as_array().map(Vec::len),
@@ -559,14 +594,17 @@ fn works_can_be_ignored_after_tuning_with_works() {
         indexed.err.contains("4 works encoded by static-model2vec"),
         "{indexed:?}"
     );
-    let search = |more: &[&str]| as_indexed(home, &[&["search", "boats"], more].concat());
+    let search = |variables: &[(&str, &str)]| {
+        let variables = [&[AS_INDEXED], variables].concat();
+        run_with(home, &variables, &["search", "boats"])
+    };
     std::fs::write(
         home.join("lodeseek.toml"),
         "[fusion]\nweights = \"1,1,1,1\"\n",
     )
     .expect("written");
-    for arguments in [&[][..], &["--works", "0"]] {
-        let found = search(arguments);
+    for variables in [&[][..], &[("LODESEEK_RERANK_WORKS", "0")]] {
+        let found = search(variables);
         assert_eq!(found.code, Some(0), "{found:?}");
     }
     std::fs::write(

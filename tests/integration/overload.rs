@@ -29,7 +29,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(options: &[&str]) -> Self {
+    fn start(variables: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder");
         for arguments in [&["load", "testdata/catalog.ttl"][..], &["index"]] {
             assert_eq!(run(home.path(), arguments).code, Some(0));
@@ -37,7 +37,7 @@ impl Server {
         let mut command = program(home.path());
         command
             .args(["serve", "--bind", "127.0.0.1:0"])
-            .args(options);
+            .envs(variables.iter().copied());
         let mut child = command
             .stderr(Stdio::piped())
             .spawn()
@@ -98,7 +98,7 @@ fn status(reply: &str) -> &str {
 
 #[tokio::test]
 async fn one_address_leaves_connections_to_others() {
-    let server = Server::start(&["--max-connections", "16"]);
+    let server = Server::start(&[("LODESEEK_SERVER_MAX_CONNECTIONS", "16")]);
     let mut held = Vec::new();
     for _ in 0..4 {
         held.push(server.connect("127.0.0.2").await);

@@ -177,19 +177,14 @@ fn a_server_that_harvests_a_greedy_file_goes_on() {
     let portal = portal(&is_greedy);
     let home = tempfile::tempdir().expect("a folder");
     let source = portal.iri("/feed");
-    let arguments = [
-        "--allow-private-network",
-        "127.0.0.0/8",
-        "--worker-memory",
-        MEMORY,
-        "--every",
-        "1d",
-    ];
+    let arguments = ["--allow-private-network", "127.0.0.0/8", "--every", "1d"];
     let arguments = [
         &["--harvest", source.as_str(), "--download"],
         &arguments[..],
     ]
     .concat();
+    let settings = format!("[server]\nworker-memory = {MEMORY}\n");
+    fs::write(home.path().join("lodeseek.toml"), settings).expect("written");
     let mut server = Server::start(home.path(), &arguments);
     let page = server.wait_for("/second");
     assert!(page.contains(REASON), "{page}");

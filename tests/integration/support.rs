@@ -291,7 +291,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 }
 
 #[cfg(feature = "rocksdb")]
-pub(crate) use program::{Ran, open, program, run};
+pub(crate) use program::{AS_INDEXED, Ran, open, program, run, run_with};
 
 #[cfg(feature = "rocksdb")]
 mod program {
@@ -341,7 +341,16 @@ mod program {
     }
 
     pub(crate) fn run(home: &Path, arguments: &[&str]) -> Ran {
+        run_with(home, &[], arguments)
+    }
+
+    /// Variable without which the program ranks as the home is configured or indexed.
+    pub(crate) const AS_INDEXED: (&str, &str) = ("LODESEEK_RANKING", "");
+
+    /// Runs the program with environment variables. An empty one is not set.
+    pub(crate) fn run_with(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
         let output = program(home)
+            .envs(variables.iter().copied())
             .args(arguments)
             .output()
             .expect("the program starts");

@@ -450,11 +450,11 @@ fn workers_end_with_the_server() {
     );
     assert_eq!(run(folder.path(), &["index"]).code, Some(0));
     drop(open(folder.path(), lodeseek_store::Access::Read, None).expect("a home"));
-    for (options, workers) in [(&[][..], 2), (&["--no-workers"][..], 0)] {
+    for (setting, workers) in [("true", 2), ("false", 0)] {
         let mut serve = program(folder.path());
         serve
             .args(["serve", "--bind", "127.0.0.1:0"])
-            .args(options)
+            .env("LODESEEK_SERVER_WORKERS", setting)
             .stderr(Stdio::piped());
         let mut serve = serve.spawn().expect("started");
         let mut log = BufReader::new(serve.stderr.take().expect("a log"));

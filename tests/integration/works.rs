@@ -5,7 +5,7 @@
 
 use super::admin::{READ, WRITE, site};
 use super::http::Site;
-use super::support::{Ran, TEST_TIMEOUT, run};
+use super::support::{AS_INDEXED, Ran, TEST_TIMEOUT, run, run_with};
 use axum::http::Method;
 use serde_json::Value;
 use std::fs;
@@ -43,12 +43,17 @@ fn loaded() -> TempDir {
 }
 
 fn search(home: &Path, arguments: &[&str]) -> Value {
-    let all: Vec<&str> = ["search", "--json", "--dpr", DPR]
-        .iter()
-        .chain(arguments)
-        .copied()
-        .collect();
-    let ran = run(home, &all);
+    search_with(home, &[], arguments)
+}
+
+/// Searches with the models of the index, and with environment variables.
+fn search_with(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Value {
+    let variables = [&[AS_INDEXED], variables].concat();
+    let ran = run_with(
+        home,
+        &variables,
+        &[&["search", "--json"], arguments].concat(),
+    );
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
@@ -704,7 +709,7 @@ fn near_works_vote_for_the_datasets_they_use() {
     assert_eq!(works_of(&answer, "Late_Boats"), Some((1, 1)), "{answer}");
     assert_eq!(works_of(&answer, "Undated_Boats"), Some((1, 1)), "{answer}");
     assert!(answer["rerank"]["works"].as_u64() >= Some(3), "{answer}");
-    let without = search(home.path(), &["--works", "0", QUERY]);
+    let without = search_with(home.path(), &[("LODESEEK_RERANK_WORKS", "0")], &[QUERY]);
     assert!(
         works_of(&without, "Undated_Boats").is_none() && without["rerank"]["works"].is_null(),
         "{without}"
@@ -719,7 +724,7 @@ fn near_works_vote_for_the_datasets_they_use() {
         "{earlier}"
     );
 
-    let shown = run(home.path(), &["search", "--dpr", DPR, QUERY]).out;
+    let shown = run_with(home.path(), &[AS_INDEXED], &["search", QUERY]).out;
     assert!(
         shown.contains("used by 1 work near to the query, of 1 in total:"),
         "{shown}"
@@ -738,7 +743,15 @@ fn near_works_vote_for_the_datasets_they_use() {
     assert_eq!(works_of(&reduced, "Late_Boats"), Some((1, 1)), "{reduced}");
     let wrong = run(
         home.path(),
-        &["search", "--dpr", DPR, "--fusion-weights", "1,1,1", QUERY],
+        &[
+            "run",
+            "--topics",
+            "testdata/queries.tsv",
+            "--dpr",
+            DPR,
+            "--fusion-weights",
+            "1,1,1",
+        ],
     );
     assert!(
         wrong.code == Some(2)

@@ -124,7 +124,7 @@ def opened(program, work):
     log = run("index", "--dpr", model, "--colbert", model).stderr
     if log.count("datasets encoded") != 2:
         sys.exit(f"export: not encoded by both heads: {log}")
-    found = json.loads(run("search", "--json", "--dpr", model, "--colbert", model, "trees").stdout)
+    found = json.loads(run("search", "--json", "trees").stdout)
     kinds = [one["granularity"] for one in found["hits"][0]["dense"]]
     if kinds != ["text", "piece"]:
         sys.exit(f"export: the first hit was scored by {kinds}")

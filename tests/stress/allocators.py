@@ -59,8 +59,8 @@ def processor_time(process):
 def measure(program, home, queries, environment):
     port = free_port()
     base = f"http://127.0.0.1:{port}"
-    server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{port}", "--worker-memory", "128"],
-                              env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{port}"],
+                              env=os.environ | {"LODESEEK_SERVER_WORKER_MEMORY": "128"} | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while status(f"{base}/healthz") != 200 and server.poll() is None:
             time.sleep(.2)

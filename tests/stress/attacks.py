@@ -9,6 +9,7 @@ after. ATTACK selects those whose name contains it. Exits with 1 if the server e
 search failed, or if p99 of the searches exceeds a second.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -87,8 +88,8 @@ def main():
     seconds = int(others[0]) if others else 20
     names = [name for name in soak.ATTACKS if not others[1:] or others[1] in name]
     with tempfile.TemporaryFile() as log:
-        server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{soak.PORT}", *soak.SERVER_OPTIONS],
-                                  stdout=log, stderr=log)
+        server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{soak.PORT}"], stdout=log, stderr=log,
+                                  env=os.environ | soak.SERVER_VARIABLES)
         try:
             soak.wait_until_up(server)
             time.sleep(1)

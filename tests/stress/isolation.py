@@ -19,6 +19,7 @@ import http.server
 import json
 import pathlib
 import random
+import os
 import re
 import subprocess
 import sys
@@ -40,7 +41,7 @@ GREEDY = f"""SELECT DISTINCT * {{ {{ SELECT * {{ GRAPH {GRAPH} {{ ?a ?b ?c }} }}
   {{ SELECT * {{ GRAPH {GRAPH} {{ ?d ?e ?f }} }} LIMIT 700 }} }} ORDER BY ?c"""
 PATH = f"""SELECT (COUNT(*) AS ?n) {{ {{ SELECT DISTINCT ?a {{ GRAPH {GRAPH} {{ ?a <{BASE}linked> ?x }} }} LIMIT 100 }}
   GRAPH {GRAPH} {{ ?a (<{BASE}linked>|!<{BASE}linked>)* ?b }} }}"""
-MEMORY = ["--worker-memory", "128"]
+MEMORY = {"LODESEEK_SERVER_WORKER_MEMORY": "128"}
 
 
 def write_data(folder):
@@ -56,9 +57,9 @@ def write_data(folder):
 
 
 class Server:
-    def __init__(self, program, home, options):
+    def __init__(self, program, home, variables, options=()):
         command = [program, "--home", home, "serve", "--bind", "127.0.0.1:0", *options]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | variables)
         for line in self.process.stderr:
             found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
             if found:
@@ -127,7 +128,7 @@ def price(program, home):
     queries = {"join": JOIN, "lookup": LOOKUP, "count": COUNT, "federated": federated, "search in SPARQL": SEARCH}
     small = {kind: sparql(query) for kind, query in queries.items()} | {"search": "/api/search?q=big"}
     allowed = ["--service", service, "--allow-private-network", "127.0.0.0/8"]
-    with Server(program, home, ["--no-workers", *allowed]) as without, Server(program, home, allowed) as workers:
+    with Server(program, home, {"LODESEEK_SERVER_WORKERS": "false"}, allowed) as without, Server(program, home, {}, allowed) as workers:
         servers = {"without": without, "workers": workers}
         for turn in range(11):  # the first one warms up
             for name, server in servers.items():
@@ -155,7 +156,7 @@ def memory(program, home, refusals):
 
 def path(program, home):
     """Returns the seconds from the answer until the only permit is free."""
-    with Server(program, home, ["--sparql-queries", "1", "--sparql-deadline", "1"]) as server:
+    with Server(program, home, {"LODESEEK_SPARQL_QUERIES": "1", "LODESEEK_SPARQL_DEADLINE": "1"}) as server:
         connection = server.connect()
         status, seconds = request(connection, sparql(PATH))
         ended = time.perf_counter()

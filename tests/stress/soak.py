@@ -37,7 +37,7 @@ NOT_REJECTED = 599  # outcome of an attack that was answered
 REST = 60  # seconds without requests before the last measurement
 SEARCH_P99 = 1.0  # seconds
 # Small limits of the server, so that small queries reach them.
-SERVER_OPTIONS = ["--sparql-deadline", "2", "--worker-memory", "128"]
+SERVER_VARIABLES = {"LODESEEK_SPARQL_DEADLINE": "2", "LODESEEK_SERVER_WORKER_MEMORY": "128"}
 GROWTH = 1.3  # memory of the server after the test, relative to that before
 HELD = 30  # seconds for which attacks hold a connection; the server ends most of them earlier
 
@@ -412,7 +412,8 @@ def main():
     program, home = sys.argv[1], sys.argv[2]
     seconds, clients = [int(argument) for argument in (sys.argv[3:] + ["300", "64"][len(sys.argv) - 3:])][:2]
     with tempfile.TemporaryFile() as log:
-        server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{PORT}", *SERVER_OPTIONS], stdout=log, stderr=log)
+        server = subprocess.Popen([program, "--home", home, "serve", "--bind", f"127.0.0.1:{PORT}"], stdout=log, stderr=log,
+                                  env=os.environ | SERVER_VARIABLES)
         try:
             result = run(server, seconds, clients)
             log.seek(0)

@@ -232,13 +232,13 @@ fn reason(error: &WorkerError) -> String {
     match error {
         WorkerError::Memory(megabytes) => {
             format!(
-                "parsing it needs more than {megabytes} MB of memory; raise --worker-memory if you trust the file"
+                "parsing it needs more than {megabytes} MB of memory; raise `server.worker-memory` in lodeseek.toml if you trust the file"
             )
         }
         WorkerError::Time(time) => {
             let seconds = time.as_secs();
             format!(
-                "parsing it needs more than {seconds} s; --no-workers has no such limit, if you trust the file"
+                "parsing it needs more than {seconds} s; without worker processes (`server.workers = false` in lodeseek.toml) there is no such limit, if you trust the file"
             )
         }
         WorkerError::Ended(reason) => format!("the process that parsed it ended: {reason}"),
@@ -276,7 +276,7 @@ impl ParserPools {
     ) -> Result<(), WorkerError> {
         let unusual = |error| {
             WorkerError::Ended(format!(
-                "{}: {error}; rename it, or use --no-workers",
+                "{}: {error}; rename it, or set `server.workers = false` in lodeseek.toml",
                 path.display()
             ))
         };

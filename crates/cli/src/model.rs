@@ -5,7 +5,7 @@ use lodeseek_index::sparse::{FieldSet, FieldWeights, LengthMode, ModelKind, Spar
 use serde_json::{Value, json};
 
 /// Arguments of the ranking model.
-#[derive(clap::Args, Debug, Clone, Copy)]
+#[derive(clap::Args, Debug, Clone, Copy, Default)]
 pub struct ModelArguments {
     /// Rank by this model alone: tf-idf, bm25, lmd or fsdm [default: that of the ranking, bm25 for --ranking words].
     #[arg(long, value_name = "NAME")]
@@ -22,6 +22,14 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
+    /// Creates the arguments that name a model, or none, and use its published parameters.
+    pub fn from_kind(model: Option<ModelKind>) -> Self {
+        Self {
+            model,
+            ..Self::default()
+        }
+    }
+
     /// Returns the kind of the model.
     pub fn kind(&self) -> ModelKind {
         self.model.unwrap_or_default()
@@ -52,16 +60,6 @@ impl ModelArguments {
             fields.name()
         );
         Ok(model)
-    }
-
-    /// Returns the kind of the model, if the argument is given.
-    pub fn given_kind(&self) -> Option<ModelKind> {
-        self.model
-    }
-
-    /// Returns true if an argument other than the model is given.
-    pub fn has_fields_or_weights(&self) -> bool {
-        self.fields.is_some() || self.weights.is_some() || self.lengths.is_some()
     }
 
     /// Returns true if an argument is given.

@@ -117,7 +117,9 @@ pub enum ServeError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The worker processes cannot be started.
-    #[error("{0}; with --no-workers the server process does their work itself")]
+    #[error(
+        "{0}; with `server.workers = false` in lodeseek.toml the server process does their work itself"
+    )]
     Workers(#[from] WorkerError),
     /// The server cannot listen on the address.
     #[error("cannot listen on {address}: {cause}{}", remedy(cause))]

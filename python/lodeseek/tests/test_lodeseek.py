@@ -109,7 +109,7 @@ class Requests(unittest.TestCase):
         self.assertEqual(len(self.collection.query("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o } LIMIT 7")), 7)
 
     def test_truncated_results_are_errors(self):
-        with Lodeseek.open(HOME, serve_options=["--sparql-rows", "5"]) as limited:
+        with Lodeseek.open(HOME, settings={"sparql.rows": 5}) as limited:
             for query in ["SELECT * { ?s ?p ?o }", "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"]:
                 with self.assertRaisesRegex(LodeseekError, "truncated"):
                     limited.query(query)

@@ -16,7 +16,7 @@ pub enum ModelError {
     /// ONNX Runtime is missing, cannot be loaded or is too old.
     #[error(
         "ONNX Runtime could not be loaded from {}: {reason}. Install it (pip install onnxruntime) and set its library \
-         (libonnxruntime.so.1.x in the package's folder capi) with --onnxruntime PATH or ORT_DYLIB_PATH; `make setup` \
+         (libonnxruntime.so.1.x in the package's folder capi) by the key encoders.onnxruntime or ORT_DYLIB_PATH; `make setup` \
          installs one into the cache",
         library.display()
     )]
@@ -36,7 +36,7 @@ pub enum ModelError {
     },
     /// The requested GPU cannot be used.
     #[error(
-        "the device cuda:{ordinal} cannot be used: {reason}. It needs an NVIDIA driver and the library of onnxruntime-gpu; --device cpu or auto runs without"
+        "the device cuda:{ordinal} cannot be used: {reason}. It needs an NVIDIA driver and the library of onnxruntime-gpu; the device cpu or auto runs without"
     )]
     Device {
         /// Number of the GPU.

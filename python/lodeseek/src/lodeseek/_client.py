@@ -26,6 +26,7 @@ PAGE = 100
 TRUNCATED = "Lodeseek-Truncated"
 SPARQL_RESULTS = "application/sparql-results+json"
 Filters = Mapping[str, Union[str, int, Sequence[str]]]
+Settings = Mapping[str, Union[str, int, bool]]
 
 
 class Lodeseek:
@@ -35,24 +36,26 @@ class Lodeseek:
     and ``index`` end it before they change the home; the next request starts it again.
     """
 
-    def __init__(self, home: PathLike, *, program: Optional[PathLike] = None, serve_options: Sequence[str] = ()) -> None:
+    def __init__(self, home: PathLike, *, program: Optional[PathLike] = None, serve_options: Sequence[str] = (),
+                 settings: Optional[Settings] = None) -> None:
         self.home = pathlib.Path(home)
-        self._program, self._options = program, list(serve_options)
+        self._program, self._options, self._settings = program, list(serve_options), dict(settings or {})
         self._server: Optional[PrivateServer] = None
         self._lock = threading.RLock()
 
     @classmethod
     def open(cls, home: PathLike, *, ranking: Optional[str] = None, services: Sequence[str] = (), program: Optional[PathLike] = None,
-             serve_options: Sequence[str] = ()) -> "Lodeseek":
+             serve_options: Sequence[str] = (), settings: Optional[Settings] = None) -> "Lodeseek":
         """Opens a home, which ``load`` creates if it does not exist.
 
         ``ranking`` is words, balanced or best; without it, the collection is ranked as indexed. ``services`` lists the endpoints that
-        SERVICE may query. ``serve_options`` are further options of ``lodeseek serve``, such as ``["--sparql-deadline", "300"]``.
+        SERVICE may query. ``serve_options`` are further options of ``lodeseek serve``. ``settings`` are keys of the configuration with
+        values, such as ``{"sparql.deadline": 300}``. They precede the configuration of the home, for its requests only.
         """
         options = ["--ranking", ranking] if ranking else []
         for service in services:
             options += ["--service", service]
-        return cls(home, program=program, serve_options=[*options, *serve_options])
+        return cls(home, program=program, serve_options=[*options, *serve_options], settings=settings)
 
     def __enter__(self) -> "Lodeseek":
         return self
@@ -80,7 +83,7 @@ class Lodeseek:
             if self._server is not None and not self._server.is_running:
                 self.close()
             if self._server is None:
-                self._server = PrivateServer(self.home, program=self._program, options=self._options)
+                self._server = PrivateServer(self.home, program=self._program, options=self._options, settings=self._settings)
             return self._server
 
     def command(self, *arguments: PathLike, stdin: Optional[str] = None, accepted: Sequence[int] = (0,)) -> str:
@@ -337,7 +340,7 @@ def _check_complete(truncation: Optional[str]) -> None:
     """Raises LodeseekError if the server declared that a result is truncated."""
     if truncation:
         raise LodeseekError(f"the result is truncated: {truncation}; add LIMIT to the query, or open the home with "
-                            "serve_options=['--sparql-rows', 'N']")
+                            "settings={'sparql.rows': N}")
 
 
 def _last_comment(triples: str) -> Optional[str]:

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import urllib.parse
 import weakref
-from typing import IO, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Dict, IO, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._errors import LodeseekError
 from ._program import PathLike, find_program
@@ -49,14 +49,21 @@ class _Log:
         return errors[-1] if errors else "; ".join(self.messages[-3:])
 
 
+def _variables(settings: Mapping[str, object]) -> Dict[str, str]:
+    """Returns the environment variables of keys of the configuration."""
+    return {"LODESEEK_" + re.sub("[.-]", "_", key).upper(): str(value).lower() if isinstance(value, bool) else str(value)
+            for key, value in settings.items()}
+
+
 class PrivateServer:
     """A server on a free port of the loopback address. It only reads the home."""
 
     def __init__(self, home: PathLike, *, program: Optional[PathLike] = None, options: Sequence[str] = (),
-                 start_seconds: float = START_SECONDS) -> None:
+                 settings: Optional[Mapping[str, object]] = None, start_seconds: float = START_SECONDS) -> None:
         command = [find_program(program), "--home", os.fspath(home), "--log-format", "json", "serve", "--bind", "127.0.0.1:0", *options]
         self._process = subprocess.Popen(["sh", "-c", WATCHED, "sh", *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                         stderr=subprocess.PIPE, encoding="utf-8", errors="replace", start_new_session=True)
+                                         stderr=subprocess.PIPE, encoding="utf-8", errors="replace", start_new_session=True,
+                                         env={**os.environ, **_variables(settings or {})})
         self._log = _Log()
         # The thread has no reference to this object, which can therefore be collected.
         self._reader = threading.Thread(target=self._log.read, args=(self._process.stderr,), name="lodeseek-log", daemon=True)

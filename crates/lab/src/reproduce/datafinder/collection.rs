@@ -198,7 +198,7 @@ impl Dataset {
         (self.metadata.alternatives.len() + self.metadata.titles.len()) as u64
     }
 
-    /// Returns the popularity, as `search --popularity` uses it: the number of papers known to use the dataset. If
+    /// Returns the popularity, as `run --popularity` uses it: the number of papers known to use the dataset. If
     /// unknown, its number of names.
     pub(super) fn popularity(&self) -> u64 {
         self.metadata.uses.unwrap_or_else(|| self.names())
