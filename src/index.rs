@@ -383,9 +383,9 @@ impl<'c> IndexUpdate<'c> {
     }
 }
 
-/// Compacts the store if much was written. The index is complete without it.
-fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
-    if !Indexer::needs_compaction(report) {
+/// Compacts a store of many files of which most is new. The index is complete without it.
+fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> anyhow::Result<()> {
+    if !indexer.needs_compaction(report)? {
         return Ok(());
     }
     writeln!(
@@ -394,18 +394,16 @@ fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> io::Result<()> {
     )?;
     let started = Instant::now();
     match indexer.compact_store(report) {
-        Ok(_) => writeln!(
-            messages(),
-            "compacted in {:.1} s",
-            started.elapsed().as_secs_f64()
-        ),
-        Err(error) => {
-            writeln!(
-                messages(),
-                "lodeseek: cannot compact the store; it is unchanged and usable: {error}"
-            )
+        Ok(_) => {
+            let seconds = started.elapsed().as_secs_f64();
+            writeln!(messages(), "compacted in {seconds:.1} s")?;
         }
+        Err(error) => writeln!(
+            messages(),
+            "lodeseek: cannot compact the store; it is unchanged and usable: {error}"
+        )?,
     }
+    Ok(())
 }
 
 /// Updates the vectors of works. Writes a line if the home has works.

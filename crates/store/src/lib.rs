@@ -642,6 +642,25 @@ impl Store {
         Ok(())
     }
 
+    /// Returns the number of table files of the store: 0 if it is in memory.
+    ///
+    /// # Errors
+    /// If its folder cannot be read.
+    pub fn table_files(&self) -> Result<usize, StoreError> {
+        let folder = self.home.join(STORE);
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(StoreError::io(&folder)(error)),
+        };
+        let mut count = 0;
+        for entry in entries {
+            let name = entry.map_err(StoreError::io(&folder))?.file_name();
+            count += usize::from(name.to_string_lossy().ends_with(".sst"));
+        }
+        Ok(count)
+    }
+
     /// Returns true if the store was opened for writing.
     #[must_use]
     pub fn is_writable(&self) -> bool {
