@@ -21,8 +21,8 @@ const ROUNDS: usize = 5;
 
 /// Documents, profiles and snippets without vectors, by the default analysis.
 const INDEX: [&str; 3] = ["index", "--ranking", "words"];
-/// Clock ticks a second of the times in `/proc`, the same on all Linux systems that Rust supports.
-const TICKS: f64 = 100.0;
+/// Clock ticks a second of the times in `/proc` on Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args()
@@ -164,7 +164,7 @@ fn processor_of_children() -> Result<f64, Box<dyn Error>> {
     for field in after_name.split(' ').skip(13).take(2) {
         ticks += field.parse::<f64>()?;
     }
-    Ok(ticks / TICKS)
+    Ok(ticks / TICKS_PER_SECOND)
 }
 
 /// Loads all files of a catalogue: with a loader for each file, else with one.

@@ -2,6 +2,7 @@
 
 use super::terminal::{grouped, safe};
 use super::values::year;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{
     BrowseRequest, ColumnCondition, EngineError, Facet, FacetCounts, Filter, IndexedCatalog,
@@ -31,15 +32,80 @@ pub(super) struct FilterArguments {
     /// <=). Repeatable: all must be satisfied.
     #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     column: Vec<ColumnCondition>,
-    /// Only datasets with this value of a facet: task, modality, theme, suggestedTheme, class, keyword, publisher, creator, format,
-    /// license, language, vocabulary or source, as in `format=CSV`, `language=German` or `class=foaf:Person`; --facets lists
-    /// values. Repeatable: each facet must match, by one of its values.
-    #[arg(long = "filter", value_name = "FACET=VALUE", help_heading = HEADING)]
-    values: Vec<FacetValue>,
+    #[command(flatten)]
+    values: FacetValues,
 }
 
 /// Heading of the arguments in the help.
 const HEADING: &str = "Filters";
+
+/// Name of the argument for values of facets.
+const FILTER: &str = "filter";
+const FILTER_HELP: &str = "Only datasets with this value of a facet: task, modality, theme, suggestedTheme, class, keyword, publisher, \
+     creator, format, license, language, vocabulary or source, as in `format=CSV`, `language=German` or `class=foaf:Person`; --facets \
+     lists values. Repeatable: each facet must match, by one of its values. `--keyword VALUE`, `--file-format VALUE` and so on are \
+     short for it";
+
+/// Values of facets, of `--filter` and of a hidden argument for each facet, with which scripts filter since the first version.
+#[derive(Debug, Default)]
+struct FacetValues(Vec<FacetValue>);
+
+/// Returns the name of the argument for a facet alone. `--format` is that of the output.
+fn argument_of(facet: Facet) -> &'static str {
+    match facet {
+        Facet::Format => "file-format",
+        Facet::SuggestedTheme => "suggested-theme",
+        other => other.name(),
+    }
+}
+
+impl Args for FacetValues {
+    fn augment_args(command: Command) -> Command {
+        let filter = Arg::new(FILTER)
+            .long(FILTER)
+            .value_name("FACET=VALUE")
+            .help(FILTER_HELP)
+            .help_heading(HEADING)
+            .action(ArgAction::Append)
+            .value_parser(FacetValue::from_str);
+        let mut command = command.arg(filter);
+        for facet in Facet::ALL {
+            let name = argument_of(facet);
+            let argument = Arg::new(name)
+                .long(name)
+                .hide(true)
+                .action(ArgAction::Append);
+            command = command.arg(argument);
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FacetValues {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let values = matches.get_many::<FacetValue>(FILTER);
+        let mut values: Vec<FacetValue> = values.into_iter().flatten().cloned().collect();
+        for facet in Facet::ALL {
+            let texts = matches.get_many::<String>(argument_of(facet));
+            for text in texts.into_iter().flatten() {
+                let value = text.trim().to_owned();
+                if !value.is_empty() {
+                    values.push(FacetValue { facet, value });
+                }
+            }
+        }
+        Ok(Self(values))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
 
 /// Facet and value of `--filter`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,7 +162,7 @@ impl FilterArguments {
             columns: self.column.clone(),
             ..Filter::default()
         };
-        for FacetValue { facet, value } in &self.values {
+        for FacetValue { facet, value } in &self.values.0 {
             filter = filter.with(*facet, facet_value(*facet, value));
         }
         Ok(filter)
@@ -111,7 +177,7 @@ impl FilterArguments {
                 phrases.push(phrase);
             }
         }
-        for &FacetValue { facet, ref value } in &self.values {
+        for &FacetValue { facet, ref value } in &self.values.0 {
             let filter = Filter::default().with(facet, facet_value(facet, value));
             if passes_any(catalog, filter)? {
                 continue;
@@ -292,7 +358,24 @@ fn write_years(out: &mut impl Write, counts: &FacetCounts) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Facet, FacetValue, similarity};
+    use super::*;
+
+    #[test]
+    fn each_facet_has_an_argument_of_its_own() {
+        for facet in Facet::ALL {
+            let flag = format!("--{}", argument_of(facet));
+            let command = FacetValues::augment_args(Command::new("search"));
+            let filter = format!("{}=b", facet.name());
+            let arguments = ["search", &flag, " a=1 ", &flag, "", "--filter", &filter];
+            let matches = command.try_get_matches_from(arguments).expect("valid");
+            let parsed = FacetValues::from_arg_matches(&matches).expect("valid").0;
+            let expected = ["b", "a=1"].map(|value| FacetValue {
+                facet,
+                value: value.to_owned(),
+            });
+            assert_eq!(parsed, expected, "{flag}");
+        }
+    }
 
     #[test]
     fn facet_values_are_parsed() {

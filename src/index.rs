@@ -138,7 +138,7 @@ pub(crate) fn run(
             "the collection has no datasets; `lodeseek load` or `lodeseek harvest` adds some"
         )?;
     }
-    tidy(&indexer, &report)?;
+    tidy(&store, &indexer, &report)?;
     if arguments.forget_vectors.is_none() {
         update.add_multilingual(&store, report.analysis)?;
     }
@@ -307,7 +307,7 @@ impl<'c> IndexUpdate<'c> {
         }
         let report = indexer.run(&|_| ())?;
         write_report(&mut messages(), &report, started.elapsed())?;
-        tidy(&indexer, &report)?;
+        tidy(&store, &indexer, &report)?;
         self.add_multilingual(&store, report.analysis)?;
         drop(store);
         self.vectors(home)?;
@@ -384,7 +384,7 @@ impl<'c> IndexUpdate<'c> {
 }
 
 /// Compacts a store of many files of which most is new. The index is complete without it.
-fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> anyhow::Result<()> {
+fn tidy(store: &Store, indexer: &Indexer<'_>, report: &IndexReport) -> anyhow::Result<()> {
     if !indexer.needs_compaction(report)? {
         return Ok(());
     }
@@ -393,8 +393,8 @@ fn tidy(indexer: &Indexer<'_>, report: &IndexReport) -> anyhow::Result<()> {
         "compacting the store to speed up reads; this step may be interrupted …"
     )?;
     let started = Instant::now();
-    match indexer.compact_store(report) {
-        Ok(_) => {
+    match store.optimize() {
+        Ok(()) => {
             let seconds = started.elapsed().as_secs_f64();
             writeln!(messages(), "compacted in {seconds:.1} s")?;
         }

@@ -47,8 +47,6 @@ enum Place {
     Key(&'static str),
     /// This key with the value false.
     False(&'static str),
-    /// The value of this facet in `--filter`.
-    Filter(&'static str),
 }
 
 impl Place {
@@ -70,7 +68,6 @@ impl Place {
                 "set `{key} = false` in lodeseek.toml, or {}=false",
                 variable(key)
             ),
-            Self::Filter(facet) => format!("use `--filter {facet}=VALUE`"),
         }
     }
 }
@@ -112,23 +109,10 @@ const RERANKING: [NewPlace; 12] = [
     ("floor", Place::Setting("rerank.min-similarity")),
 ];
 /// Other removed arguments of `search`.
-const OF_SEARCH: [NewPlace; 16] = [
+const OF_SEARCH: [NewPlace; 3] = [
     ("fields", Place::Run),
     ("weights", Place::Run),
     ("lengths", Place::Run),
-    ("task", Place::Filter("task")),
-    ("modality", Place::Filter("modality")),
-    ("theme", Place::Filter("theme")),
-    ("suggested-theme", Place::Filter("suggestedTheme")),
-    ("class", Place::Filter("class")),
-    ("keyword", Place::Filter("keyword")),
-    ("publisher", Place::Filter("publisher")),
-    ("creator", Place::Filter("creator")),
-    ("file-format", Place::Filter("format")),
-    ("license", Place::Filter("license")),
-    ("language", Place::Filter("language")),
-    ("vocabulary", Place::Filter("vocabulary")),
-    ("source", Place::Filter("source")),
 ];
 /// Other removed arguments of `serve`.
 const OF_SERVE: [NewPlace; 13] = [
@@ -383,10 +367,6 @@ mod tests {
                 Place::Run => assert!(has_argument(&program, "run", argument), "{argument}"),
                 Place::Key(key) | Place::False(key) => {
                     assert!(!variable(key).is_empty(), "{key}");
-                }
-                Place::Filter(facet) => {
-                    let facet: Result<lodeseek_engine::Facet, _> = facet.parse();
-                    assert!(facet.is_ok(), "{argument}");
                 }
             }
         }

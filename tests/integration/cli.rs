@@ -1447,10 +1447,6 @@ fn foreign_names_get_a_tip() {
         (&["serve", "--port", "8080"][..], "--bind 127.0.0.1:PORT"),
         (&["search", "--limit", "3", "oak"], "'-k'"),
         (
-            &["search", "--file-format", "CSV", "oak"],
-            "`search --file-format` was removed: use `--filter format=VALUE`",
-        ),
-        (
             &["search", "--filter", "file-format=CSV", "oak"],
             "unknown facet \"file-format\"; supported: task, ",
         ),

@@ -657,7 +657,7 @@ fn the_triples_that_encoders_read_are_ranked_as_is_wished() {
     // A store of few files is left as it is. After a compaction everything is there.
     let indexer = Indexer::new(&home.store, by(Method::Patterns));
     let rows = stored_snippets(&home);
-    assert!(!indexer.compact_store(&usual).expect("left"));
+    assert!(!indexer.needs_compaction(&usual).expect("a folder"));
     home.store.optimize().expect("compacted");
     assert_eq!(stored_snippets(&home), rows);
 }

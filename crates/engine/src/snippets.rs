@@ -353,11 +353,11 @@ pub(super) fn mark_conditions(
     graph: &TripleGraph,
     conditions: &[ColumnCondition],
 ) {
+    if conditions.is_empty() {
+        return;
+    }
     for (place, column) in rows.columns.iter().enumerate() {
-        let Some(property) = graph
-            .iri(&column.property)
-            .filter(|_| !conditions.is_empty())
-        else {
+        let Some(property) = graph.iri(&column.property) else {
             continue;
         };
         let names = column_names(graph, property);

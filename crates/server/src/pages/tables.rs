@@ -108,16 +108,14 @@ pub(super) fn is_internal(card: &Card, class: &str) -> bool {
 
 /// Removes classes, links and vocabularies that describe tables, and the namespaces of columns.
 pub(super) fn hide_descriptions(card: &mut Card) {
-    let is_shown = |iri: &str| !describes_tables(card, iri);
-    let mut classes = card.profile.classes.clone();
-    classes.retain(|(class, _)| is_shown(class));
-    let mut vocabularies = card.profile.vocabularies.clone();
-    vocabularies.retain(|(namespace, _)| is_shown(namespace));
-    let mut schema = card.schema.clone();
-    schema.retain_classes(is_shown);
-    card.profile.classes = classes;
-    card.profile.vocabularies = vocabularies;
-    card.schema = schema;
+    let all = card.clone();
+    let is_shown = |iri: &str| !describes_tables(&all, iri);
+    let profile = &mut card.profile;
+    profile.classes.retain(|(class, _)| is_shown(class));
+    profile
+        .vocabularies
+        .retain(|(namespace, _)| is_shown(namespace));
+    card.schema.retain_classes(is_shown);
 }
 
 /// Returns true for a class or a vocabulary that describes the tables of a dataset, and for the namespace of columns.
