@@ -35,6 +35,15 @@ pub(super) fn private_network(text: &str) -> Result<IpNet, String> {
         .map_err(|_| format!("{text:?}: expected a network or an address, such as 127.0.0.0/8"))
 }
 
+/// Returns the private networks that a command allows: those of its arguments, else those of the configuration.
+pub(super) fn private_networks(arguments: &[IpNet], config: &Config) -> Vec<IpNet> {
+    if !arguments.is_empty() {
+        return arguments.to_vec();
+    }
+    let configured = &config.settings.service.private_networks;
+    configured.clone().unwrap_or_default()
+}
+
 /// Treatment of hosts that no argument allows.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Others {
@@ -77,19 +86,7 @@ impl From<Others> for OtherHosts {
 impl EgressArguments {
     /// Returns the allowed private networks.
     pub(super) fn private_networks(&self, config: &Config) -> Vec<IpNet> {
-        let configured = || {
-            config
-                .settings
-                .service
-                .private_networks
-                .clone()
-                .unwrap_or_default()
-        };
-        if self.allow_private_network.is_empty() {
-            configured()
-        } else {
-            self.allow_private_network.clone()
-        }
+        private_networks(&self.allow_private_network, config)
     }
 
     /// Returns the egress policy of `SERVICE`.

@@ -6,9 +6,10 @@ use super::ranking::{Choice, FusionSettings, Opened, Preset};
 use super::values::positive;
 use anyhow::ensure;
 pub(super) use lodeseek_cli::encoder::EncoderArguments;
+use lodeseek_cli::encoder::MULTILINGUAL_MODEL;
 use lodeseek_engine::{
     LongQueryOptions, MULTILINGUAL_WEIGHT, RerankOptions, Reranker, WeightedFusion,
-    has_encoded_works, ranks_by_works,
+    has_encoded_works, index_folder, ranks_by_works,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rerank::{Combination, Encoder, Granularity, Method, Normalization, ParseMethodError};
@@ -66,8 +67,8 @@ pub(super) struct RerankArguments {
     /// vectors only [default: combsum].
     #[arg(long, value_name = "METHOD")]
     fusion: Option<FusionChoice>,
-    /// Fusion weights: one for each model of the pool, then for --dpr, --colbert and --sparse, then for works if there are some
-    /// [default: equal; if datasets are descriptions alone and works are loaded: .15 for the pool, 1 for --dpr, .4 for works (.5 if
+    /// Fusion weights: one for each model of the pool, then for --dpr, --colbert and --sparse, then for works if there are some.
+    /// Only these rankings take part: lodeseek-multilingual does not [default: equal; if datasets are descriptions alone and works are loaded: .15 for the pool, 1 for --dpr, .4 for works (.5 if
     /// the query has eight words or more)].
     #[arg(long, value_name = "W", value_delimiter = ',')]
     fusion_weights: Vec<f64>,
@@ -252,15 +253,17 @@ impl RerankArguments {
         // Without their works, the rankings are others than those of the configuration.
         let ignores_works = has_works && self.works == Some(0);
         if !encoders.is_empty() && !ignores_works {
-            let rankings = options.pool.len().max(1) + encoders.len() + usize::from(has_works);
-            let configured = self.set_configured_fusion(choice, rankings, &mut options);
+            let rankings = ranking_names(&options.pool, &all, has_works);
+            let configured = self.set_configured_fusion(choice, &rankings, &mut options);
             // A fusion that was learned with the options for works has no weights for all encoders, which rank after their removal.
             if !ranks_by_works {
                 configured?;
             }
         }
         let mut reranker = Reranker::open(home, encoders, options)?;
-        if let Some(multilingual) = multilingual.filter(|_| reranker.options().fusion.is_some()) {
+        // Weights of the command line name the rankings that take part, and the multilingual one has none.
+        let is_multilingual = reranker.options().fusion.is_some() && self.fusion_weights.is_empty();
+        if let Some(multilingual) = multilingual.filter(|_| is_multilingual) {
             let min_similarity = multilingual.min_similarity;
             reranker = reranker.with_multilingual(home, multilingual.encoder, min_similarity)?;
         }
@@ -306,8 +309,8 @@ impl RerankArguments {
             &of_texts
         };
         let mut options = self.options(choice, encoders, pool, shown)?;
-        let rankings = options.pool.len().max(1) + encoders.len() + 1;
-        self.set_configured_fusion(choice, rankings, &mut options)?;
+        let rankings = ranking_names(&options.pool, encoders, true);
+        self.set_configured_fusion(choice, &rankings, &mut options)?;
         self.set_works_defaults(&mut options, encoders, shown);
         Ok(options)
     }
@@ -333,7 +336,7 @@ impl RerankArguments {
     fn set_configured_fusion(
         &self,
         choice: &Choice,
-        rankings: usize,
+        rankings: &[String],
         options: &mut RerankOptions,
     ) -> anyhow::Result<()> {
         let FusionSettings {
@@ -353,14 +356,37 @@ impl RerankArguments {
         let Some(fusion) = options.fusion.as_mut().filter(|_| self.fusion.is_none()) else {
             return Ok(());
         };
-        ensure!(
-            weights.len() == rankings,
-            "`fusion.weights` of lodeseek.toml are for {} rankings, and there are {rankings}; run `lodeseek tune` again, or remove \
-             them",
-            weights.len()
-        );
+        check_weight_count(&weights, rankings)?;
         fusion.weights = weights;
         Ok(())
+    }
+
+    /// Checks the weights of the configuration as a search does, for a home with an index.
+    ///
+    /// # Errors
+    /// If a search would reject them.
+    pub(super) fn check_configured_weights(home: &Path, config: &Config) -> anyhow::Result<()> {
+        let Some(weights) = &config.settings.fusion.weights else {
+            return Ok(());
+        };
+        let arguments = Self::default();
+        let choice = arguments.choice(home, config, None)?;
+        // Other presets ignore them.
+        if choice.fusion().weights.is_none() {
+            return Ok(());
+        }
+        // Works, which have a weight, are known to the index alone.
+        if index_folder(home).exists() {
+            arguments.reranker(home, &choice, None, 1)?;
+            return Ok(());
+        }
+        let encoders = choice.granularities();
+        let pool = arguments.pool_of(&choice);
+        let with_works = ranking_names(&pool, &encoders, true);
+        if weights.len() == with_works.len() {
+            return Ok(());
+        }
+        check_weight_count(weights, &ranking_names(&pool, &encoders, false))
     }
 
     /// Returns the value of --pool, by default FSDM and BM25.
@@ -484,6 +510,34 @@ impl RerankArguments {
     }
 }
 
+/// Returns the names of the rankings that have weights, in the order of the weights.
+fn ranking_names(pool: &[ModelKind], encoders: &[Granularity], has_works: bool) -> Vec<String> {
+    let mut names: Vec<String> = pool.iter().map(|kind| kind.name().to_owned()).collect();
+    // Without a pool, one ranking model supplies the candidates.
+    if names.is_empty() {
+        names.push("the ranking model".to_owned());
+    }
+    for granularity in encoders {
+        names.push(format!("--{}", method_name(*granularity).to_lowercase()));
+    }
+    if has_works {
+        names.push("works".to_owned());
+    }
+    names
+}
+
+/// Checks that configured weights have the number of the rankings.
+fn check_weight_count(weights: &[f64], rankings: &[String]) -> anyhow::Result<()> {
+    let (given, expected) = (weights.len(), rankings.len());
+    ensure!(
+        given == expected,
+        "`fusion.weights` of lodeseek.toml are for {given} rankings, and there are {expected}: {}; run `lodeseek tune` again, or \
+         remove them. {MULTILINGUAL_MODEL} needs no weight: it always has {MULTILINGUAL_WEIGHT} times that of all others together",
+        rankings.join(", ")
+    );
+    Ok(())
+}
+
 fn granularities(encoders: &[Box<dyn Encoder>]) -> Vec<Granularity> {
     encoders
         .iter()
@@ -555,5 +609,42 @@ pub(super) fn method_name(granularity: Granularity) -> &'static str {
         Granularity::Text => "DPR",
         Granularity::Piece => "ColBERT",
         Granularity::Term => "sparse",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_number_of_weights_is_an_error_that_names_the_rankings() {
+        let pool = [ModelKind::Fsdm, ModelKind::Bm25];
+        let encoders = [Granularity::Text, Granularity::Piece];
+        let rankings = ranking_names(&pool, &encoders, false);
+        assert_eq!(rankings, ["fsdm", "bm25", "--dpr", "--colbert"]);
+        assert!(check_weight_count(&[1.0; 4], &rankings).is_ok());
+        let error = check_weight_count(&[1.0; 5], &rankings).expect_err("one too many");
+        let error = error.to_string();
+        assert!(
+            error.contains("for 5 rankings, and there are 4: fsdm, bm25, --dpr, --colbert;")
+                && error.contains("lodeseek-multilingual needs no weight: it always has 0.3 times"),
+            "{error}"
+        );
+        let alone = ranking_names(&[], &[Granularity::Term], true);
+        assert_eq!(alone, ["the ranking model", "--sparse", "works"]);
+    }
+
+    #[test]
+    fn weights_are_checked_before_there_is_an_index() {
+        let home = tempfile::tempdir().expect("a folder");
+        let mut config = Config::default();
+        for (weights, is_valid) in [(3, false), (4, true), (5, true), (6, false)] {
+            config.settings.fusion.weights = Some(vec![1.0; weights]);
+            let checked = RerankArguments::check_configured_weights(home.path(), &config);
+            assert_eq!(checked.is_ok(), is_valid, "{weights}");
+        }
+        config.settings.ranking = Some(Preset::Balanced);
+        RerankArguments::check_configured_weights(home.path(), &config)
+            .expect("another ranking ignores them");
     }
 }

@@ -9,6 +9,7 @@ use super::config::Config;
 use super::encoder::{RerankArguments, WorksUse};
 use super::filter::topic_filter;
 use super::terminal::first_names;
+use super::values::list;
 use anyhow::{Context, ensure};
 use lodeseek_cli::streams::messages;
 use lodeseek_engine::Searcher;
@@ -31,18 +32,19 @@ pub(crate) struct Arguments {
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Measure the rankings of the home for these topics instead of runs. One topic a line: id, tab, text, and
-    /// optionally a tab and a year, after which datasets and works do not count.
+    /// optionally a tab and a year, after which datasets and works do not count. Each of --models ranks alone, unless
+    /// --ranking, a model of vectors, --cross-encoder or --popularity is given.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     topics: Option<PathBuf>,
-    /// Ranking models to measure with --topics, each over all fields, metadata only and data only.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = ModelKind::ALL, requires = "topics")]
-    models: Vec<ModelKind>,
+    /// Ranking models to measure with --topics, separated by commas; each over all fields, metadata only and data only.
+    #[arg(long, value_name = "LIST", value_parser = list::<ModelKind>, default_value = DEFAULT_MODELS, requires = "topics")]
+    models: Vec<Vec<ModelKind>>,
     /// Maximum number of datasets ranked for a topic, with --topics.
     #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
     depth: usize,
-    /// Measures, with their ir_measures names.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = Metric::ACORDAR)]
-    metrics: Vec<Metric>,
+    /// Measures, with their ir_measures names, separated by commas.
+    #[arg(long, value_name = "LIST", value_parser = list::<Metric>, default_value = DEFAULT_METRICS)]
+    metrics: Vec<Vec<Metric>>,
     /// Folder of the folds (fold0.test.qrels and so on). The mean over the folds is reported.
     #[arg(long, value_name = "DIR")]
     folds: Option<PathBuf>,
@@ -76,6 +78,18 @@ pub(crate) struct Arguments {
     // Last, because its heading holds for all arguments after it.
     #[command(flatten)]
     rerank: RerankArguments,
+}
+
+/// Default of `--metrics`: [`Metric::ACORDAR`].
+const DEFAULT_METRICS: &str = "nDCG@5,nDCG@10,AP@5,AP@10";
+/// Default of `--models`: [`ModelKind::ALL`].
+const DEFAULT_MODELS: &str = "tf-idf,bm25,lmd,fsdm";
+
+impl Arguments {
+    /// Returns the measures of all lists.
+    fn metrics(&self) -> Vec<Metric> {
+        self.metrics.concat()
+    }
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,7 +164,7 @@ pub(crate) fn run(
     let report = Report {
         qrels: arguments.qrels.display().to_string(),
         topics: qrels.len(),
-        metrics: arguments.metrics.clone(),
+        metrics: arguments.metrics(),
         average,
         baselines,
         topic_rows: arguments.per_query,
@@ -237,7 +251,7 @@ fn rank_by_home(
     arguments: &Arguments,
 ) -> anyhow::Result<Vec<(String, Run)>> {
     let depth = arguments
-        .metrics
+        .metrics()
         .iter()
         .map(|metric| metric.depth())
         .fold(arguments.depth, usize::max);
@@ -255,7 +269,7 @@ fn rank_by_home(
         }
     }
     let mut runs = Vec::new();
-    for &kind in &arguments.models {
+    for &kind in arguments.models.iter().flatten() {
         for fields in FieldSet::ALL {
             let model = kind
                 .model(LengthMode::Exact)
@@ -321,7 +335,7 @@ fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> a
 }
 
 fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row {
-    let columns = TopicValues::evaluate(run, qrels, &arguments.metrics);
+    let columns = TopicValues::evaluate(run, qrels, &arguments.metrics());
     Row {
         name: name.clone(),
         tag: run.tag.clone(),
@@ -414,5 +428,48 @@ fn compare_rows(rows: &mut [Row], baselines: &Baselines, average: Average<'_>) {
         rows[row]
             .comparisons
             .push(RowComparison { baseline, measures });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, DEFAULT_METRICS, DEFAULT_MODELS, list};
+    use clap::{Args, Command, FromArgMatches};
+    use lodeseek_eval::Metric;
+    use lodeseek_index::sparse::ModelKind;
+
+    fn parse(arguments: &[&str]) -> Result<Arguments, clap::Error> {
+        let command = Arguments::augment_args(Command::new("evaluate"));
+        let words = ["evaluate", "qrels", "run"].iter().chain(arguments);
+        Arguments::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+
+    #[test]
+    fn defaults_of_lists_are_written_as_they_are_parsed() {
+        assert_eq!(list(DEFAULT_METRICS), Ok(Metric::ACORDAR.to_vec()));
+        assert_eq!(list(DEFAULT_MODELS), Ok(ModelKind::ALL.to_vec()));
+        let arguments = parse(&[]).expect("valid");
+        assert_eq!(arguments.metrics(), Metric::ACORDAR);
+        assert_eq!(arguments.models.concat(), ModelKind::ALL);
+    }
+
+    #[test]
+    fn measures_have_commas_or_spaces_or_an_option_each() {
+        for arguments in [
+            &["--metrics", "RR,P@5"][..],
+            &["--metrics", "RR P@5"],
+            &["--metrics", "RR", "--metrics", "P@5"],
+        ] {
+            let metrics = parse(arguments).expect("valid").metrics();
+            let names: Vec<String> = metrics.iter().map(ToString::to_string).collect();
+            assert_eq!(names, ["RR", "P@5"], "{arguments:?}");
+        }
+        let error = parse(&["--metrics", "RR;P@5"]).expect_err("unknown");
+        assert!(
+            error
+                .to_string()
+                .contains("separate several values with commas"),
+            "{error}"
+        );
     }
 }

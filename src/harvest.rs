@@ -2,7 +2,7 @@
 
 use super::ExitStatus;
 use super::config::{Config, HarvestSettings, duration};
-use super::egress::{Others, private_network};
+use super::egress::{Others, private_network, private_networks};
 use super::encoder::EncoderArguments;
 use super::index::IndexUpdate;
 use super::local::{local_home, make, unexpected};
@@ -76,7 +76,8 @@ pub(crate) struct Arguments {
     /// Requests to hosts that are neither a source nor allowed by --host.
     #[arg(long, value_enum, default_value_t = Others::Refused)]
     other_hosts: Others,
-    /// Allow a private network for the sources and --host only (127.0.0.0/8, 10.1.0.0/16). Repeatable.
+    /// Allow a private network for the sources and --host only (127.0.0.0/8, 10.1.0.0/16). Repeatable [default: the key
+    /// `private-networks` in the table [service] of lodeseek.toml].
     #[arg(long, alias = "inner-network", value_name = "CIDR", value_parser = private_network)]
     allow_private_network: Vec<IpNet>,
     /// Milliseconds between two requests to one host.
@@ -137,7 +138,8 @@ pub(crate) fn run(
         "--dpr and --colbert require --every; after a single harvest, run `lodeseek index` with them"
     );
     let local = arguments.local_home(home, config)?;
-    arguments.harvest(&local, &Cancellation::default())
+    let networks = private_networks(&arguments.allow_private_network, config);
+    arguments.harvest(&local, &networks, &Cancellation::default())
 }
 
 /// Time between two checks of a stop request while waiting.
@@ -231,9 +233,10 @@ impl Arguments {
         let mut update = IndexUpdate::new(config, &choice, self.vectors)?;
         let stop = cancellation_on_stop_signal()?;
         let local = self.local_home(home, config)?;
+        let networks = private_networks(&self.allow_private_network, config);
         while !stop.is_cancelled() {
             let started = Instant::now();
-            let outcome = match self.harvest(&local, &stop) {
+            let outcome = match self.harvest(&local, &networks, &stop) {
                 // The next run indexes what a stopped harvest has stored.
                 Ok(_) if stop.is_cancelled() => break,
                 Ok(_) => update.run(home),
@@ -259,8 +262,16 @@ impl Arguments {
     }
 
     /// Harvests into a home that no server serves.
-    fn harvest(&self, local: &LocalHome, stop: &Cancellation) -> anyhow::Result<ExitStatus> {
-        let request = self.request();
+    fn harvest(
+        &self,
+        local: &LocalHome,
+        private_networks: &[IpNet],
+        stop: &Cancellation,
+    ) -> anyhow::Result<ExitStatus> {
+        let request = HarvestRequest {
+            private_networks: private_networks.to_vec(),
+            ..self.request()
+        };
         let change = Change::Harvest(Box::new(request.clone()));
         let harvests = match make(local, change, "datasets", stop.clone())? {
             ChangeReport::Harvest(harvests) => harvests,

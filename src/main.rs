@@ -177,7 +177,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         _ => None,
     };
     let log = &config.settings.log;
-    let filter = log.filter(config.source("log.filter"))?;
+    let filter = log.filter(&config.place("log.filter"))?;
     let layer = traces.as_ref().map(Traces::layer);
     let _writer = logging::init(arguments.global.log_format, writer, filter, layer);
     // Dropped before the writer: the end of the traces may be logged.

@@ -159,15 +159,13 @@ fn answer(
         ..SparqlLimits::default()
     };
     let endpoints = arguments.egress.client(config);
-    let mut federation =
-        Federation::new(queries, limits.clone()).with_endpoints(Arc::clone(&endpoints));
-    // Without an index, only queries that search fail. Only SERVICE patterns search.
-    if query.to_ascii_uppercase().contains("SERVICE") {
-        federation = match searcher(home, config) {
-            Ok(searcher) => federation.with_search(Arc::new(searcher)),
-            Err(error) => federation.without_search(format!("{error:#}")),
-        };
-    }
+    let (home, config) = (home.to_owned(), config.clone());
+    let federation = Federation::new(queries, limits.clone())
+        .with_endpoints(Arc::clone(&endpoints))
+        .with_search_on_demand(move || match searcher(&home, &config) {
+            Ok(searcher) => Ok(Arc::new(searcher)),
+            Err(error) => Err(format!("{error:#}")),
+        });
     let services: Arc<dyn Services> = Arc::new(federation);
     let provenance = if arguments.provenance {
         Provenance::PerService

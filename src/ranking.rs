@@ -7,10 +7,11 @@ pub(crate) use super::config::{FusionSettings, RerankSettings};
 use super::encoder::FusionChoice;
 use super::provenance;
 use anyhow::{Context, bail};
-use lodeseek_cli::config::{Source, is_path};
+use lodeseek_cli::config::is_path;
 use lodeseek_cli::encoder::{
     EncoderArguments, Execution, MULTILINGUAL_MODEL, SHIPPED_MODEL, encoder_options,
 };
+use lodeseek_cli::ranking_record::{RANKING_RECORD, read_ranking_record};
 use lodeseek_cli::streams::messages;
 use lodeseek_engine::{
     CrossEncoding, EncodingOptions, create_vectors, has_vectors, vectors_folder,
@@ -22,15 +23,11 @@ use lodeseek_rerank::encoder::{
 use lodeseek_rerank::{Encoder, Granularity};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::fs;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
-
-/// Name of the record in a home.
-const RECORD: &str = "ranking.json";
 
 /// A way to rank, with good settings for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -111,24 +108,7 @@ pub(crate) struct Record {
 /// # Errors
 /// If it cannot be read or parsed.
 pub(crate) fn read_record(home: &Path) -> anyhow::Result<Record> {
-    let path = home.join(RECORD);
-    match fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text).with_context(|| {
-            format!(
-                "{}: damaged; delete it and run `lodeseek index`",
-                path.display()
-            )
-        }),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(Record::default())
-        }
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-    }
+    read_ranking_record(home)
 }
 
 /// Origin of a choice, in ascending order of precedence.
@@ -217,8 +197,7 @@ impl Choice {
                 "--ranking {preset} uses no models: remove --dpr, --colbert and --sparse, or use --ranking best"
             );
         }
-        let place =
-            |key: &str| Origin::Setting(format!("{}, `{key}`", origin_text(config.source(key))));
+        let place = |key: &str| Origin::Setting(format!("{}, `{key}`", config.place(key)));
         let set = &settings.encoders;
         let of_flags = Models {
             dpr: flags.dpr.clone(),
@@ -382,6 +361,14 @@ impl Choice {
             .collect()
     }
 
+    /// Returns the granularities of the models: DPR, ColBERT, sparse. Empty for presets without models.
+    pub(crate) fn granularities(&self) -> Vec<Granularity> {
+        self.models()
+            .into_iter()
+            .map(|(_, granularity)| granularity)
+            .collect()
+    }
+
     /// Returns the text of the explicit choice of models, or `None` if it is that of the index or the default.
     fn explicit(&self) -> Option<&str> {
         self.models_origin
@@ -428,7 +415,7 @@ impl Choice {
         if record == read_record(home)? {
             return Ok(());
         }
-        super::provenance::write(&home.join(RECORD), &serde_json::to_value(record)?)
+        super::provenance::write(&home.join(RANKING_RECORD), &serde_json::to_value(record)?)
     }
 
     /// Opens the models, DPR first. `threads` is the default number of threads of one run. If models that nobody named cannot
@@ -788,10 +775,6 @@ fn contradiction(
 /// Returns the reason why a model whose vectors a home lacks is not used, and the remedy.
 fn missing_vectors(model: &str) -> String {
     format!("the home has no vectors of {model}; run `lodeseek index` to make them")
-}
-
-fn origin_text(source: Option<&Source>) -> String {
-    source.map(ToString::to_string).unwrap_or_default()
 }
 
 #[cfg(test)]

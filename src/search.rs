@@ -718,14 +718,11 @@ impl View<'_> {
             .map(|part| part.text.as_str())
             .collect();
         texts.dedup();
-        let colon = if texts.is_empty() { "" } else { ":" };
-        writeln!(
-            out,
-            "    contains none of the words; similar in meaning{colon}"
-        )?;
-        if self.request.explain {
-            return Ok(());
+        // With --explain, other lines stand between the heading and the parts. Rankings of metadata may have no parts.
+        if self.request.explain || texts.is_empty() {
+            return writeln!(out, "    contains none of the words; similar in meaning");
         }
+        writeln!(out, "    contains none of the words; similar in meaning:")?;
         for text in texts.iter().take(MAX_SIMILAR_PARTS) {
             writeln!(out, "      {}", self.marked(text, 120))?;
         }

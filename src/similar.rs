@@ -7,6 +7,7 @@ use super::output::{OutputArguments, write_json};
 use super::ranking::Choice;
 use super::terminal::{Style, counted, safe};
 use super::values::positive;
+use anyhow::Context;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
     DatasetReference, ExampleGraph, RerankOptions, Reranker, Searcher, SimilarDataset,
@@ -19,14 +20,14 @@ use std::path::Path;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Id of the dataset.
+    /// Id of a dataset, or path of an RDF file.
     #[arg(
-        value_name = "DATASET",
+        value_name = "DATASET|FILE",
         required_unless_present = "file",
         conflicts_with = "file"
     )]
     dataset: Option<String>,
-    /// Compare with an RDF file. It is not stored.
+    /// Compare with an RDF file, also if its path is the id of a dataset. It is not stored.
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
     /// Maximum number of datasets.
@@ -55,30 +56,22 @@ pub(crate) fn run(
             searcher.with_reranker(Reranker::open(home, [encoder], RerankOptions::default())?);
     }
     let depth = arguments.depth.get();
-    let found = match (&arguments.file, &arguments.dataset) {
-        (Some(file), _) => {
-            let graph = super::snippet::read_file(file)?;
-            let example = ExampleGraph::new(&graph);
-            let example = if searcher.encodes_examples() {
-                example.with_texts(&graph)
-            } else {
-                example
-            };
-            searcher.similar_to(&example, depth)?
-        }
-        (None, Some(id)) => {
-            let id = DatasetId::new(id.as_str())?;
+    let source = arguments.source(&searcher)?;
+    let found = match source {
+        Source::File(file) => similar_to_file(&searcher, file, depth)?,
+        Source::Dataset(id) => {
+            let id = DatasetId::new(id)?;
             searcher
                 .similar(&id, depth)?
-                .ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?
+                .ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))
+                .with_context(|| format!("{id} is neither an indexed dataset nor a file"))?
         }
-        (None, None) => anyhow::bail!("no dataset is given; name one, or a file with --file"),
     };
     let mut out = io::stdout().lock();
     if arguments.output.is_json() {
         let response = Response {
-            dataset: arguments.dataset.as_deref(),
-            file: arguments.file.as_deref(),
+            dataset: source.dataset(),
+            file: source.file(),
             found: &found,
         };
         write_json(&mut out, &response)?;
@@ -90,6 +83,68 @@ pub(crate) fn run(
     } else {
         ExitStatus::Success
     })
+}
+
+/// Dataset or file that the datasets are compared with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source<'a> {
+    /// Id of a dataset.
+    Dataset(&'a str),
+    /// Path of an RDF file.
+    File(&'a str),
+}
+
+impl<'a> Source<'a> {
+    fn dataset(self) -> Option<&'a str> {
+        match self {
+            Self::Dataset(id) => Some(id),
+            Self::File(_) => None,
+        }
+    }
+
+    fn file(self) -> Option<&'a str> {
+        match self {
+            Self::Dataset(_) => None,
+            Self::File(path) => Some(path),
+        }
+    }
+}
+
+impl Arguments {
+    /// Returns the dataset or file to compare with. As for `search --like`, a dataset precedes a file of the same name.
+    fn source(&self, searcher: &Searcher) -> anyhow::Result<Source<'_>> {
+        if let Some(file) = &self.file {
+            return Ok(Source::File(file));
+        }
+        let named = self
+            .dataset
+            .as_deref()
+            .context("no dataset is given; name one, or a file")?;
+        if let Ok(id) = DatasetId::new(named)
+            && searcher.catalog().numeric_facts(&id)?.is_some()
+        {
+            return Ok(Source::Dataset(named));
+        }
+        Ok(if Path::new(named).is_file() {
+            Source::File(named)
+        } else {
+            Source::Dataset(named)
+        })
+    }
+}
+
+/// Compares the datasets with an RDF file.
+fn similar_to_file(
+    searcher: &Searcher,
+    file: &str,
+    depth: usize,
+) -> anyhow::Result<SimilarDatasets> {
+    let graph = super::snippet::read_file(file)?;
+    let mut example = ExampleGraph::new(&graph);
+    if searcher.encodes_examples() {
+        example = example.with_texts(&graph);
+    }
+    Ok(searcher.similar_to(&example, depth)?)
 }
 
 /// JSON output: the similar datasets with the dataset or file they are compared with.

@@ -6,6 +6,7 @@ use super::provenance::write_atomically;
 use super::rows::table_lines;
 use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, grouped, safe};
+use super::values::positive;
 use anyhow::Context;
 use lodeseek_catalog::DatasetId;
 use lodeseek_cli::streams::messages;
@@ -25,6 +26,7 @@ use lodeseek_snippet::{
 use lodeseek_store::{Access, Store, StoreError, check_home};
 use oxsdatatypes::DateTime;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -34,8 +36,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "DATASET|FILE")]
     target: String,
     /// Maximum number of triples.
-    #[arg(short = 'k', long, value_name = "N", default_value_t = TripleBudget::default().0)]
-    budget: usize,
+    #[arg(short = 'k', long, value_name = "N", default_value = "20", value_parser = positive)]
+    budget: NonZeroUsize,
     /// Return the best snippet found after this time, in milliseconds. Without it, the number of steps is bounded, and the
     /// result is deterministic.
     #[arg(long, value_name = "MS")]
@@ -96,7 +98,7 @@ impl Arguments {
         };
         SnippetRequest {
             method: self.method.unwrap_or(default),
-            budget: TripleBudget(self.budget),
+            budget: TripleBudget(self.budget.get()),
             work: self.work.or(self.deadline.map(|_| u64::MAX)),
             query: self.query.clone(),
             languages: self.lang.clone(),
@@ -385,4 +387,25 @@ fn read_into(target: &str, sink: &mut dyn TripleSink) -> anyhow::Result<bool> {
 /// Reads a file again without printing its problems.
 fn read_quietly(target: &str, sink: &mut dyn TripleSink) {
     DumpReader::default().read_file(Path::new(target), target, "file:///", sink);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, TripleBudget};
+    use clap::{Args, Command, FromArgMatches};
+
+    fn budget(arguments: &[&str]) -> Result<TripleBudget, clap::Error> {
+        let command = Arguments::augment_args(Command::new("snippet"));
+        let words = ["snippet", "oaks"].iter().chain(arguments);
+        let arguments = Arguments::from_arg_matches(&command.try_get_matches_from(words)?)?;
+        Ok(arguments.request().budget)
+    }
+
+    #[test]
+    fn a_snippet_has_at_least_one_triple() {
+        assert_eq!(budget(&[]).expect("the default"), TripleBudget::default());
+        assert_eq!(budget(&["-k", "1"]).expect("valid"), TripleBudget(1));
+        let error = budget(&["-k", "0"]).expect_err("no triple");
+        assert!(error.to_string().contains("at least 1"), "{error}");
+    }
 }

@@ -52,14 +52,19 @@ struct ServerStatus {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let format = arguments.output.format();
-    if let Some(server) = arguments.server.remote()? {
+    if let Some(server) = arguments.server.find(home)? {
         let received = serde_json::from_value(server.status()?);
         let ServerStatus { version, status } =
             received.context("the server runs another version of lodeseek")?;
+        let place = if server.is_remote() {
+            Place::Server(server.name())
+        } else {
+            Place::Home(home)
+        };
         write(
             format,
             &Output {
-                place: Place::Server(server.name()),
+                place,
                 version: &version,
                 status: &status,
             },

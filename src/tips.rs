@@ -172,6 +172,38 @@ impl TypedValueParser for Removed {
     }
 }
 
+/// Arguments of commands that people write before the command: argument, and the name of its value.
+const OF_COMMANDS: [(&str, &str); 3] = [
+    ("server", "URL"),
+    ("token", "TOKEN"),
+    ("token-file", "FILE"),
+];
+
+/// An argument of commands that is written before the command.
+#[derive(Clone, Copy, Debug)]
+struct Misplaced {
+    argument: &'static str,
+    value: &'static str,
+}
+
+/// Rejects the argument.
+impl TypedValueParser for Misplaced {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _argument: Option<&Arg>,
+        _value: &OsStr,
+    ) -> Result<String, Error> {
+        let Self { argument, value } = self;
+        let message = format!(
+            "--{argument} belongs after the command, for example `lodeseek status --{argument} {value}`"
+        );
+        Err(command.clone().error(ErrorKind::UnknownArgument, message))
+    }
+}
+
 /// Returns all removed arguments.
 fn removed_arguments() -> Vec<Removed> {
     let lists: [(&[&'static str], &[NewPlace]); 4] = [
@@ -215,6 +247,15 @@ pub(super) fn parse() -> Arguments {
 /// Returns the command line with hidden arguments that are rejected with a tip.
 pub(super) fn command() -> Command {
     let mut command = Arguments::command();
+    for (argument, value) in OF_COMMANDS {
+        let misplaced = Arg::new(argument)
+            .long(argument)
+            .hide(true)
+            .num_args(0..=1)
+            .default_missing_value("")
+            .value_parser(Misplaced { argument, value });
+        command = command.arg(misplaced);
+    }
     for (name, foreign, own) in ARGUMENTS {
         let argument = Arg::new(foreign)
             .long(foreign)
@@ -338,6 +379,28 @@ mod tests {
                 assert!(error.starts_with(&expected), "{arguments:?}: {error}");
                 assert!(error.contains(&place.describe(argument)), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn arguments_before_the_command_are_rejected_with_their_place() {
+        for (argument, value) in OF_COMMANDS {
+            let flag = format!("--{argument}");
+            let error = command()
+                .try_get_matches_from(["lodeseek", &flag, "value", "status"])
+                .expect_err("a misplaced argument")
+                .to_string();
+            let expected = format!(
+                "error: {flag} belongs after the command, for example `lodeseek status {flag} {value}`"
+            );
+            assert!(error.starts_with(&expected), "{error}");
+            let program = Arguments::command();
+            assert!(has_argument(&program, "status", argument), "{argument}");
+            assert!(
+                command()
+                    .try_get_matches_from(["lodeseek", "status", &flag, "value"])
+                    .is_ok()
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::config::{Config, setting_files};
 use super::output::OutputArguments;
-use super::terminal::{Format, bar, grouped, safe};
+use super::terminal::{Format, bar, grouped, safe, show_step};
 use lodeseek_changes::{TokenError, Tokens, audit_path, verify_audit};
 use lodeseek_engine::{IntegrityReport, SettingFile, verify};
 use lodeseek_store::{Damage, DamagedPart};
@@ -29,6 +29,12 @@ pub(crate) fn run(
     let report = verify(home, &|done, total| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
+        if done == total {
+            show_step(
+                &bar,
+                "verifying the index, the vectors and the files beside them",
+            );
+        }
     });
     bar.finish_and_clear();
     let mut report = report?;

@@ -93,7 +93,7 @@ if (form && matchMedia("(min-width: 52rem)").matches) {
     const [editor, answer] = [tab?.getYasqe(), tab?.getYasr()];
     if (!editor || !answer) return;
     const lead = () => {
-      link.href = new URL(`sparql?${new URLSearchParams({ format: "html", query: editor.getValue() })}`, ROOT).href;
+      link.href = new URL(`sparql?${new URLSearchParams({ format: "html", query: editor.getValue(), lang: document.documentElement.lang })}`, ROOT).href;
     };
     if (!followed.has(editor)) {
       followed.add(editor);

@@ -2,6 +2,7 @@
 
 use super::{Config, KEYS, Key, Kind, check_analysis};
 use crate::ExitStatus;
+use crate::encoder::RerankArguments;
 use crate::output::OutputArguments;
 use crate::ranking::{self, Record};
 use crate::terminal::counted;
@@ -137,9 +138,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
         .iter()
         .filter(|key| matches!(key.kind, Kind::Path | Kind::Model))
     {
-        let (Some(Value::String(value)), Some(source)) =
-            (config.value(key.path), config.source(key.path))
-        else {
+        let Some(Value::String(value)) = config.value(key.path) else {
             continue;
         };
         // The server creates its own folders.
@@ -147,7 +146,8 @@ fn check(home: &Path) -> anyhow::Result<()> {
         if !is_created && (key.kind == Kind::Path || super::is_path(value)) {
             ensure!(
                 Path::new(value).exists(),
-                "{source}: `{}`: there is no file or folder {value}",
+                "{}: `{}`: there is no file or folder {value}",
+                config.place(key.path),
                 key.path
             );
         }
@@ -156,6 +156,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
         check_analysis(&config, indexed)?;
     }
     ranking::Choice::new(home, &config, None, None)?.check()?;
+    RerankArguments::check_configured_weights(home, &config)?;
     // What `serve` reads when it starts.
     check_base(home, config.settings.base.as_deref())?;
     crate::serve::branding(&config)?;

@@ -218,7 +218,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "encoders.cross-encoder-deadline",
-        kind: Kind::Number,
+        kind: Kind::Quantity("milliseconds"),
         flags: "--cross-encoder-deadline",
         help: "Maximum time of the cross-encoder for a query, in milliseconds",
         default: || CrossEncoding::DEADLINE.as_millis().to_string(),
@@ -365,7 +365,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "server.worker-memory",
-        kind: Kind::Number,
+        kind: Kind::Quantity("megabytes"),
         flags: "harvest --worker-memory, load --worker-memory",
         help: "Memory of a worker process in megabytes; a query or a file that needs more is rejected",
         default: || SparqlLimits::default().memory_megabytes.to_string(),
@@ -413,7 +413,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "server.snippet-deadline",
-        kind: Kind::Number,
+        kind: Kind::Quantity("milliseconds"),
         flags: "",
         help: "Time limit of a snippet computed on demand, in milliseconds; the best found so far is returned",
         default: || SnippetLimits::default().deadline.as_millis().to_string(),
@@ -421,7 +421,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "server.graph-cache",
-        kind: Kind::Number,
+        kind: Kind::Quantity("megabytes"),
         flags: "",
         help: "Size of the cache of dataset graphs, in megabytes",
         default: || (SnippetLimits::default().cache_bytes >> 20).to_string(),
@@ -453,7 +453,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "server.snapshot-interval",
-        kind: Kind::Number,
+        kind: Kind::Quantity("seconds"),
         flags: "",
         help: "Time between two checks for a new snapshot, in seconds",
         default: || crate::replica::DEFAULT_INTERVAL.as_secs().to_string(),
@@ -461,7 +461,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "sparql.deadline",
-        kind: Kind::Number,
+        kind: Kind::Quantity("seconds"),
         flags: "",
         help: "Time limit of a query, in seconds; then it is cancelled with status 503",
         default: || SparqlLimits::default().deadline.as_secs().to_string(),
@@ -477,7 +477,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         path: "sparql.megabytes",
-        kind: Kind::Number,
+        kind: Kind::Quantity("megabytes"),
         flags: "",
         help: "Maximum size of a result, in megabytes of memory; larger results are truncated",
         default: || SparqlLimits::default().answer_megabytes.to_string(),

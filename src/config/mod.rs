@@ -44,10 +44,7 @@ pub(crate) fn check_analysis(config: &Config, indexed: AnalysisKind) -> anyhow::
     let Some(set) = config.settings.analysis.filter(|set| *set != indexed) else {
         return Ok(());
     };
-    let place = config
-        .source("analysis")
-        .map(ToString::to_string)
-        .unwrap_or_default();
+    let place = config.place("analysis");
     bail!(
         "{place}: `analysis` is {set}, but the index was made with {indexed}; run `lodeseek index`"
     )
@@ -170,6 +167,13 @@ mod tests {
             "an empty variable is not set"
         );
         assert_eq!(config.source("ranking"), None);
+        assert_eq!(
+            (config.place("public-url"), config.place("portal.title")),
+            (
+                "home/lodeseek.toml:1".to_owned(),
+                "LODESEEK_PORTAL_TITLE".to_owned()
+            )
+        );
     }
 
     #[test]
@@ -222,8 +226,20 @@ mod tests {
                 "home/lodeseek.toml:2: `sparql.rows`: ",
             ),
             (
+                "[sparql]\ndeadline = \"soon\"",
+                "home/lodeseek.toml:2: `sparql.deadline`: expected a number of seconds, 0 or more; found string \"soon\"",
+            ),
+            (
+                "[server]\nsnippet-deadline = -1",
+                "`server.snippet-deadline`: expected a number of milliseconds, 0 or more; found integer `-1`",
+            ),
+            (
+                "[server]\nsnapshot-interval = 0",
+                "`server.snapshot-interval`: expected a number of seconds, 1 or more; found integer `0`",
+            ),
+            (
                 "[server]\nadmin = \"yes\"",
-                "home/lodeseek.toml:2: `server.admin`: ",
+                "home/lodeseek.toml:2: `server.admin`: expected true or false; found string \"yes\"",
             ),
             (
                 "[server]\nmax-connections = 0",
@@ -263,6 +279,11 @@ mod tests {
                 "LODESEEK_SPARQL_ROWS",
                 "many",
                 "LODESEEK_SPARQL_ROWS=many: a number is expected",
+            ),
+            (
+                "LODESEEK_SPARQL_DEADLINE",
+                "soon",
+                "LODESEEK_SPARQL_DEADLINE=soon: a number of seconds is expected",
             ),
             (
                 "LODESEEK_RANKING",

@@ -1497,6 +1497,14 @@ pub(crate) mod program {
                     .contains("dataset s15: another change added a dataset with this id"),
             "{harvested:?}"
         );
+        // The state is read through the server, which holds the home.
+        let status = run(home.path(), &["status"]);
+        assert!(
+            status.code == Some(0)
+                && status.out.starts_with("home ")
+                && status.out.contains("datasets  41"),
+            "{status:?}"
+        );
         // The next harvest stores the portal's dataset with another id.
         let harvested = again();
         assert!(

@@ -985,6 +985,96 @@ async fn datasets_without_dates_have_a_time_in_the_feed() {
     );
 }
 
+/// More datasets than a feed has entries are older than one without dates.
+#[tokio::test]
+async fn a_dataset_without_dates_that_arrived_last_is_in_the_feed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("catalog.ttl");
+    let mut catalog =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/new> a dcat:Dataset ; dct:title \"Alder\" .\n"
+            .to_owned();
+    for number in 0..60 {
+        catalog += &format!(
+            "<http://e.org/{number}> a dcat:Dataset ; dct:title \"Old {number}\" ; dct:modified \"2020-01-01\" .\n"
+        );
+    }
+    fs::write(&path, catalog).expect("written");
+    let home = Home::new();
+    let options = LoadOptions {
+        stamp: Stamp {
+            now: Some("2024-05-06T07:08:09Z".parse().expect("a time")),
+            ..Stamp::default()
+        },
+        ..LoadOptions::default()
+    };
+    Loader::new(&home.store)
+        .with_options(options)
+        .load(Catalog::read(&path).expect("a catalogue"), &|_| ())
+        .expect("loaded");
+    home.index();
+    let (app, folder) = home.serve(limits());
+    let reply = Site::behind(app, folder).get("/feeds/datasets.atom").await;
+    let elements = elements(&reply.body);
+    assert_eq!(elements["updated"][1], "2024-05-06T07:08:09Z");
+    assert_eq!(elements["title"][1], "Alder", "{:?}", elements["title"]);
+}
+
+/// One licence in several spellings has one id.
+#[tokio::test]
+async fn licences_have_the_ids_of_spdx() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("catalog.ttl");
+    let mut catalog =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n"
+            .to_owned();
+    for (number, license) in [
+        "<https://creativecommons.org/licenses/by/4.0/>",
+        "<https://spdx.org/licenses/CC-BY-4.0>",
+        "\"cc-by-4.0\"",
+        "\"mit\"",
+        "\"Own terms\"",
+    ]
+    .iter()
+    .enumerate()
+    {
+        catalog += &format!(
+            "<http://e.org/{number}> a dcat:Dataset ; dct:title \"Set {number}\" ; dct:license {license} .\n"
+        );
+    }
+    fs::write(&path, catalog).expect("written");
+    let site = Site::from_catalog(&path, limits());
+    let found = result(
+        &site,
+        "package_search",
+        &[("fq", "license_id:CC-BY-4.0"), ("rows", "10")],
+    )
+    .await;
+    assert_eq!(found["count"], 3, "{found}");
+    for package in found["results"].as_array().expect("packages") {
+        assert_eq!(package["isopen"], true, "{package}");
+    }
+    let licenses = result(&site, "license_list", &[]).await;
+    let of = |id: &str| {
+        let listed = licenses.as_array().expect("licences").iter();
+        listed
+            .clone()
+            .find(|one| one["id"] == id)
+            .unwrap_or_else(|| panic!("{id}: {licenses}"))
+            .clone()
+    };
+    let mit = of("MIT");
+    assert_eq!(
+        (&mit["title"], &mit["url"], &mit["od_conformance"]),
+        (
+            &json!("MIT License"),
+            &json!("https://opensource.org/license/mit"),
+            &json!("approved")
+        )
+    );
+    assert_eq!(of("own-terms")["od_conformance"], "not reviewed");
+}
+
 #[tokio::test]
 async fn feeds_are_well_formed_whatever_is_in_them() {
     let (_folder, site) = site();

@@ -47,6 +47,15 @@ async fn entities_are_rows() {
     let filtered = site.get(&format!("{soil}&q=gley")).await.body;
     let rows = filtered.matches("<th scope=\"row\"").count();
     assert!((1..10).contains(&rows), "{filtered}");
+    let csv = site.get(&format!("{soil}&q=gley&format=csv")).await;
+    assert_eq!(csv.body.lines().count(), rows + 1, "{}", csv.body);
+    assert_eq!(csv.header("link"), "", "the description has all rows");
+    assert!(
+        filtered.contains(&format!("<span>{rows} row"))
+            && filtered.contains("have this text.") == (rows > 1)
+            && filtered.contains("&#38;q=gley&#38;format=csv\""),
+        "{filtered}"
+    );
     let nothing = site.get(&format!("{soil}&q=xylophone")).await;
     assert!(
         nothing.status.as_u16() == 200 && nothing.body.contains("No row contains this text."),

@@ -254,6 +254,8 @@ fn similar_in_json_says_to_what() {
         (serde_json::Value::Null, file.as_str().into(), 12.into())
     );
     assert_eq!(answer["similar"][0]["id"], "street-trees");
+    let named = told(&["similar", &file, "--json"]);
+    assert_eq!(named, answer, "a path needs no --file");
 }
 
 #[test]
@@ -624,6 +626,13 @@ fn errors_say_what_to_do() {
         ),
         "{neither}"
     );
+    let neither = fails(loaded.path(), &["similar", "none"]);
+    assert!(
+        neither.contains("none is neither an indexed dataset nor a file: there is no dataset none"),
+        "{neither}"
+    );
+    let empty = fails(loaded.path(), &["snippet", "street-trees", "-k", "0"]);
+    assert!(empty.contains("at least 1"), "{empty}");
     for command in ["show", "similar", "snippet", "quality"] {
         let unknown = fails(loaded.path(), &[command, "street-tree"]);
         assert!(

@@ -301,14 +301,39 @@ async fn the_form_of_the_page_sends_years() {
         named.contains("Place: Belgium") && named.contains("value=\"Belgium\""),
         "{named}"
     );
-    let unknown = site.get("/?q=ferries&place=Atlantis").await;
-    assert!(
-        unknown.status.as_u16() == 400 && unknown.body.contains("Atlantis"),
-        "{}",
-        unknown.body
-    );
     let none = site.get("/?q=ferries&place=&within=4,50,5,51").await;
     assert_eq!(none.header("location"), "/?q=ferries");
+}
+
+#[tokio::test]
+async fn an_unknown_place_is_reported_at_its_field() {
+    let site = site();
+    for query in ["q=ferries", "q=&page=0"] {
+        let unknown = site.get(&format!("/?{query}&place=Bayern&lang=de")).await;
+        assert_eq!(unknown.status.as_u16(), 400, "{}", unknown.body);
+        for part in [
+            "„Bayern“ ist kein bekanntes Land",
+            "value=\"Bayern\" aria-invalid=\"true\" aria-describedby=\"place-failure\"",
+            "placeholder=\"Land oder US-Bundesstaat\"",
+            "of Belgium",
+        ] {
+            assert!(unknown.body.contains(part), "{part}: {}", unknown.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn reversed_years_of_the_form_are_swapped() {
+    let site = site();
+    let published = site
+        .get("/?q=ferries&from=2022&until=2020&of=published")
+        .await;
+    assert_eq!(
+        published.header("location"),
+        "/?q=ferries&since=2020&before=2022"
+    );
+    let covered = site.get("/?q=ferries&from=2022&until=2020").await;
+    assert_eq!(covered.header("location"), "/?q=ferries&covers=2020..2022");
 }
 
 #[tokio::test]

@@ -2055,6 +2055,21 @@ mod by_the_program {
                     .contains("allow it with --allow-private-network"),
             "{refused:?}"
         );
+        // The networks of the configuration are allowed, too.
+        let settings = home.path().join("lodeseek.toml");
+        let text = std::fs::read_to_string(&settings).expect("settings");
+        let text = format!("{text}\n[service]\nprivate-networks = [\"127.0.0.0/8\"]\n");
+        std::fs::write(&settings, text).expect("written");
+        let configured = run(home.path(), &["harvest", &feed, "--pause", "0"]);
+        assert!(
+            configured.code == Some(0) && configured.err.contains("40 unchanged"),
+            "{configured:?}"
+        );
+        // A server repeats the harvest with the options of this one.
+        let records = lodeseek_changes::harvest_records(home.path());
+        let last = &records.first().expect("a record").request;
+        assert_eq!((last.sources.as_slice(), last.pause), (&[feed][..], 0));
+        assert!(last.private_networks.is_empty());
         let local = run(home.path(), &["harvest", "testdata/catalog.ttl"]);
         assert!(local.code.is_some(), "{local:?}");
     }

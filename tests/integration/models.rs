@@ -552,6 +552,27 @@ fn the_multilingual_model_is_used_for_other_languages_than_english() {
         "{}",
         explained.out
     );
+    assert!(
+        !explained.out.contains("similar in meaning:"),
+        "with --explain, no part follows the heading: {}",
+        explained.out
+    );
+    // Weights of the command line name the rankings that take part.
+    let topics = german.path().join("topics.tsv");
+    std::fs::write(&topics, "1\ttram timetables\n").expect("written");
+    let ranking = ["run", "--topics", topics.to_str().expect("UTF-8")];
+    let all = by_default(german.path(), &ranking).out;
+    let weighted = [&ranking[..], &["--fusion-weights", "0,0,0,1"]].concat();
+    let weighted = by_default(german.path(), &weighted).out;
+    let tag = "fsdm+bm25+dpr:lodeseek-minilm+colbert:lodeseek-minilm";
+    let tags = [&all, &weighted].map(|run| run.trim_end().rsplit('\t').next().map(str::to_owned));
+    assert_eq!(
+        tags,
+        [
+            Some(format!("{tag}+dpr:lodeseek-multilingual")),
+            Some(tag.to_owned())
+        ]
+    );
     // Models that a setting names are used alone.
     let named = json(&by_default_with(
         german.path(),
@@ -690,11 +711,15 @@ fn a_fusion_is_learned_and_used() {
         format!("{before}\n[fusion]\nweights = \"1,1\"\n"),
     )
     .expect("written");
-    let refused = as_indexed(home.path(), &queries);
-    assert!(
-        refused.code == Some(2) && refused.err.contains("are for 2 rankings, and there are 3"),
-        "{refused:?}"
-    );
+    // `config check` rejects what a search rejects.
+    for command in [&queries[..], &["config", "check"]] {
+        let refused = as_indexed(home.path(), command);
+        let expected = "are for 2 rankings, and there are 3: fsdm, bm25, --dpr;";
+        assert!(
+            refused.code == Some(2) && refused.err.contains(expected),
+            "{refused:?}"
+        );
+    }
     std::fs::write(
         &settings,
         format!("{before}\n[fusion]\nweights = \"1,x\"\n"),

@@ -128,13 +128,60 @@ async fn the_operator_token_logs_in_for_reading() {
         .post("/operator/sources", &[("url", "http://e.org/")])
         .await;
     assert_eq!(changed.status.as_u16(), 403, "{}", changed.body);
+    // The page of the error names the missing right, and has the menu.
+    for part in [
+        "the token operator-token has the scope read",
+        "needs admin",
+        "Not allowed",
+        "Log out operator-token (read)",
+        "href=\"/operator/audit\"",
+    ] {
+        assert!(changed.body.contains(part), "{part} in {}", changed.body);
+    }
+    let missing = browser.get("/operator/dataset?id=none").await;
     assert!(
-        changed
-            .body
-            .contains("the token operator-token has the scope read"),
+        missing.status.as_u16() == 404 && missing.body.contains("Log out operator-token (read)"),
         "{}",
-        changed.body
+        missing.body
     );
+    // What the session may not do has no button.
+    for (path, button) in [
+        ("/operator/sources", "Harvest now</button>"),
+        ("/operator/upload", "Upload</button>"),
+        ("/operator/backup", "Back up now</button>"),
+    ] {
+        let page = browser.get(path).await;
+        assert_eq!(page.status.as_u16(), 200, "{path}");
+        assert!(!page.body.contains(button), "{path}: {}", page.body);
+    }
+    let status = browser.get("/operator").await.body;
+    assert!(
+        status.contains("aria-current=\"page\">Status</a>")
+            && status.contains("Log out operator-token (read)"),
+        "{status}"
+    );
+    // Browsers log in; programs get a status.
+    let redirected = site.accept("/operator", "text/html,*/*;q=0.8").await;
+    assert_eq!(
+        (
+            redirected.status.as_u16(),
+            redirected.header("location"),
+            redirected.header("cache-control")
+        ),
+        (303, "/operator/login", "no-store")
+    );
+    for (path, accept) in [
+        ("/operator", "*/*"),
+        ("/api/operator", "text/html"),
+        ("/metrics", "text/html"),
+    ] {
+        let reply = site.accept(path, accept).await;
+        assert!(
+            reply.status.as_u16() == 401
+                && reply.header("www-authenticate").starts_with("Basic realm"),
+            "{path}"
+        );
+    }
 
     Browser::log_in(&site, "admin-secret").await;
     let wrong = post(&site, "/operator/login", "", &[("token", "another")]).await;
@@ -177,7 +224,13 @@ async fn an_operator_uploads_edits_and_removes() {
         ("language", "en"),
     ];
     let edited = browser.change("/operator/dataset", &edit).await;
-    assert!(edited.contains("done"), "{edited}");
+    for part in [
+        "done",
+        "href=\"/dataset/trees\">",
+        "href=\"/operator/dataset?id=trees\">Edit",
+    ] {
+        assert!(edited.contains(part), "{part} in {edited}");
+    }
     let shown = site
         .request(
             Method::GET,
@@ -192,7 +245,8 @@ async fn an_operator_uploads_edits_and_removes() {
     }
     let form = browser.get("/operator/dataset?id=trees").await.body;
     assert!(
-        form.contains("Remove all edits") && form.contains("&#34;Bäume&#34;"),
+        form.contains("Remove all edits")
+            && form.contains("<span lang=\"de\" dir=\"auto\">Bäume</span> (de)"),
         "{form}"
     );
     // The form of an earlier state overwrites nothing. What was typed is kept, with the present text beside it.
@@ -254,9 +308,22 @@ async fn an_operator_uploads_edits_and_removes() {
         .await;
     assert!(reset.contains("done"), "{reset}");
     let audit = browser.get("/operator/audit").await.body;
-    for part in ["edit", "keywords", "load", "write"] {
+    for part in [
+        "edit",
+        "keywords",
+        "load",
+        "write",
+        "trees; catalog.ttl",
+        "<time datetime=\"",
+    ] {
         assert!(audit.contains(part), "{part} in {audit}");
     }
+    // Edits are no loads.
+    let loads = browser.get("/operator").await.body;
+    assert!(
+        loads.contains("href=\"/dataset/trees\"") && !loads.contains(">replaced"),
+        "{loads}"
+    );
     let unsure = [("id", "trees"), ("do", "remove"), ("confirm", "tree")];
     let refused = browser.post("/operator/dataset", &unsure).await;
     assert_eq!(refused.status.as_u16(), 400, "{}", refused.body);
@@ -268,6 +335,11 @@ async fn an_operator_uploads_edits_and_removes() {
             .contains("done")
     );
     assert_eq!(site.get("/dataset/trees").await.status.as_u16(), 404);
+    let loads = browser.get("/operator").await.body;
+    assert!(
+        loads.contains("Trees (removed)") && !loads.contains("href=\"/dataset/trees\""),
+        "{loads}"
+    );
 }
 
 #[tokio::test]

@@ -525,6 +525,95 @@ async fn errors_of_queries_are_explained() {
     assert!(examples >= 5, "example queries are links: {form}");
 }
 
+/// Results keep the language, by GET and by POST, and have an address unless the query is long.
+#[tokio::test]
+async fn results_of_queries_keep_the_language_and_have_an_address() {
+    const FORM: &str = "application/x-www-form-urlencoded";
+    let site = Site::testdata();
+    let form = site.get("/sparql?format=html&lang=de").await.body;
+    assert!(
+        form.contains("<form class=\"query\" action=\"/sparql\" method=\"get\"")
+            && form.contains("<input type=\"hidden\" name=\"lang\" value=\"de\">"),
+        "{form}"
+    );
+    let dataset = site.get("/dataset/street-trees?format=html").await.body;
+    assert!(
+        dataset.contains("<form action=\"/sparql\" method=\"get\""),
+        "{dataset}"
+    );
+    let encoded = |query: &str| -> String {
+        form_urlencoded::Serializer::new(String::new())
+            .append_pair("query", query)
+            .append_pair("format", "html")
+            .append_pair("lang", "de")
+            .finish()
+    };
+    let short = encoded("ASK {}");
+    for reply in [
+        site.get(&format!("/sparql?{short}")).await,
+        site.post("/sparql", FORM, &short).await,
+    ] {
+        for part in [
+            "<html lang=\"de\">",
+            "href=\"/sparql?query=ASK+%7B%7D&#38;format=html&#38;lang=de\">Link zu diesem Ergebnis</a>",
+        ] {
+            assert!(reply.body.contains(part), "{part}: {}", reply.body);
+        }
+    }
+    let long = encoded(&format!("ASK {{}} # {}", "x".repeat(5000)));
+    let reply = site.post("/sparql", FORM, &long).await;
+    assert!(
+        reply.body.contains("<html lang=\"de\">")
+            && reply
+                .body
+                .contains("Die Adresse dieser Seite enthält die Abfrage nicht")
+            && reply.body.contains("action=\"/sparql\" method=\"post\""),
+        "{}",
+        reply.body
+    );
+    let wrong = site.post("/sparql", FORM, &encoded("ASK {")).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.body.contains("<html lang=\"de\">"), "{}", wrong.body);
+}
+
+/// Without a dataset for the task of an example, the page does not offer the example.
+#[tokio::test]
+async fn example_queries_have_what_they_need() {
+    let title = "Datasets for a task, with years and papers";
+    let without = Site::testdata().get("/sparql?format=html").await.body;
+    assert!(!without.contains(title), "{without}");
+    assert!(without.contains("Datasets that use a class"), "{without}");
+    let works = Site::from_catalog(&testdata("papers-with-code.json"), limits());
+    let page = works.get("/sparql?format=html").await.body;
+    assert!(page.contains("Datasets and their sizes"), "{page}");
+    assert!(page.contains(title), "{page}");
+    assert!(!page.contains("Triples of the datasets found"), "{page}");
+}
+
+/// Titles of examples and nodes without a name are in the language of the page; a query has no placeholder in its comment.
+#[tokio::test]
+async fn example_queries_of_a_dataset_are_translated() {
+    let site = Site::testdata();
+    let page = site
+        .get("/dataset/street-trees?format=html&lang=fr")
+        .await
+        .body;
+    assert!(
+        page.contains(">Quelques triplets</a>") && page.contains("# Quelques triplets\n"),
+        "{page}"
+    );
+    for english in [
+        "Some triples",
+        "Entities of the class",
+        "stands for",
+        "A node without a name",
+    ] {
+        assert!(!page.contains(english), "{english}: {page}");
+    }
+    let json = site.get("/dataset/street-trees/examples").await.json();
+    assert_eq!(json[0]["title"], "Some triples");
+}
+
 /// Title, colours, footer and theme are those of the configuration; a file outside the theme has no address.
 #[tokio::test]
 async fn pages_have_the_branding_of_the_portal() {
@@ -626,6 +715,10 @@ async fn the_portal_has_a_name_by_language() {
         (
             "/feeds/datasets.atom?lang=de",
             "<name>Daten von Nordhafen</name>",
+        ),
+        (
+            "/feeds/datasets.atom?lang=de",
+            "<title>Datensätze, die zuletzt geänderten zuerst – Daten von Nordhafen</title>",
         ),
         (
             "/oai?verb=Identify",

@@ -15,7 +15,7 @@ use super::statement::{Node, Statement, Value, reference_node};
 use super::typed_fields::{self, date, iri_or_literal, part_name};
 use super::{Agent, Dataset, box_of_geojson, box_of_wkt};
 use lodeseek_rdf::vocab::{
-    dc11, dcat, dcterms, foaf, geosparql, lodeseek, owl, rdf, sd, skos, void,
+    dc11, dcat, dcterms, foaf, geosparql, hydra, lodeseek, owl, rdf, sd, skos, void,
 };
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
 use oxrdf::vocab::xsd;
@@ -41,6 +41,14 @@ pub(super) const MEMBERSHIP: &[&str] = &[
     dcat::SERIES_MEMBER,
     dcat::SERVES_DATASET,
     foaf::PRIMARY_TOPIC,
+];
+/// Dates of change of a catalogue. With the pages of a catalogue, they change with any of its datasets, and say nothing about the
+/// others: repeated for each dataset, they would make all of them changed.
+const CATALOG_CHANGES: &[&str] = &[
+    dcterms::MODIFIED,
+    "http://schema.org/dateModified",
+    "https://schema.org/dateModified",
+    "https://w3id.org/fdp/fdp-o#metadataModified",
 ];
 /// Declared counts and partitions of a dataset's content. They go to a part, as the counts of the local content (the
 /// profile) are on the dataset's own node.
@@ -165,9 +173,13 @@ impl<'g> CatalogIndex<'g> {
                     .or_default()
                     .push((outward, triple.subject));
                 let graph = self.graph;
-                self.headers
-                    .entry(triple.subject)
-                    .or_insert_with(|| header(graph, triple.subject, MAX_HEADER_BYTES));
+                self.headers.entry(triple.subject).or_insert_with(|| {
+                    let mut header = header(graph, triple.subject, MAX_HEADER_BYTES);
+                    if outward == dcterms::IS_PART_OF {
+                        header.retain(|triple| !is_of_listing(graph, triple));
+                    }
+                    header
+                });
             }
         }
     }
@@ -193,6 +205,12 @@ impl<'g> CatalogIndex<'g> {
             .get(&node)
             .map_or_else(|| self.graph.subject_triples(node), Vec::as_slice)
     }
+}
+
+/// Returns true for a statement about the pages or the last change of a catalogue.
+fn is_of_listing(graph: &TripleGraph, triple: &Triple) -> bool {
+    let property = graph.term(triple.predicate).text();
+    property.starts_with(hydra::NAMESPACE) || CATALOG_CHANGES.contains(&property)
 }
 
 /// Returns the statements about a node, without its members, whose objects together have at most `bytes` bytes.
@@ -1053,5 +1071,29 @@ mod tests {
                 .count(),
             50_000
         );
+    }
+
+    #[test]
+    fn a_change_of_one_dataset_changes_no_description_of_another() {
+        let catalog = |modified: &str, items: u32| {
+            let turtle = format!(
+                "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . \
+                 @prefix hydra: <http://www.w3.org/ns/hydra/core#> . \
+                 <http://e.org/> a dcat:Catalog ; dct:title \"Portal\" ; dct:modified \"{modified}\" ; hydra:totalItems {items} ; \
+                 hydra:view <http://e.org/?page=1> ; dcat:dataset <http://e.org/set> . \
+                 <http://e.org/?page=1> a hydra:PartialCollectionView ; hydra:last <http://e.org/?page={items}> . \
+                 <http://e.org/set> a dcat:Dataset ; dct:title \"Trees\" ; dct:modified \"2020-01-01\" ."
+            );
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("catalog.ttl");
+            std::fs::write(&file, turtle).expect("written");
+            let catalog = crate::Catalog::read(&file).expect("a catalogue");
+            assert!(catalog.problems.is_empty(), "{:?}", catalog.problems);
+            catalog.datasets
+        };
+        let datasets = catalog("2026-01-01", 1);
+        assert_eq!(datasets, catalog("2026-01-02", 2));
+        let statements = format!("{:?}", datasets[0].extra_statements);
+        assert!(statements.contains("Portal"), "{statements}");
     }
 }

@@ -190,6 +190,9 @@ pub(crate) struct AuditEntry<'e> {
     pub(crate) by: &'e str,
     pub(crate) action: &'static str,
     pub(crate) datasets: &'e [String],
+    /// Addresses, file names and folders that the change read or wrote.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) sources: &'e [String],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub(crate) works: &'e [String],
     /// Keys of the description that were changed.
@@ -288,6 +291,7 @@ mod tests {
             by: "ci",
             action: "put",
             datasets,
+            sources: &[],
             works: &[],
             fields: &[],
             outcome: "done",

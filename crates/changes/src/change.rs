@@ -11,7 +11,7 @@ use lodeseek_net::egress::IpNet;
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_store::{ContentPlace, LoadSource};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A requested change.
@@ -87,6 +87,25 @@ impl Change {
             | Self::Index { .. }
             | Self::Backup(_)
             | Self::Publish(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the places that the change reads or writes: the addresses of a harvest or a download, the names of loaded files, the
+    /// folder of a backup, the location of a publication. Folders of loaded files are left out, because clients read the list.
+    #[must_use]
+    pub fn sources(&self) -> Vec<String> {
+        match self {
+            Self::Harvest(request) => request.sources.clone(),
+            Self::Load(request) => request.file_names(),
+            Self::Put(upload) => upload.addresses.clone(),
+            Self::Backup(folder) => vec![folder.display().to_string()],
+            Self::Publish(publication) => vec![publication.location.to_string()],
+            Self::Works(_)
+            | Self::Edit(_)
+            | Self::Remove(_)
+            | Self::RemoveIf(..)
+            | Self::RemoveWorks(_)
+            | Self::Index { .. } => Vec::new(),
         }
     }
 
@@ -192,6 +211,18 @@ pub struct DumpsRequest {
 }
 
 impl LoadRequest {
+    /// Returns the names of the sources without their folders.
+    fn file_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (number, path) in self.sources.iter().enumerate() {
+            let origin = self.origins.get(number).filter(|origin| !origin.is_empty());
+            let path = origin.map_or(path.as_path(), Path::new);
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            names.push(name.to_string_lossy().into_owned());
+        }
+        names
+    }
+
     /// Returns the source that becomes the origin of the datasets of a catalogue.
     pub(crate) fn load_source(&self, number: usize) -> LoadSource {
         let path = &self.sources[number];

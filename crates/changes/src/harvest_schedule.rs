@@ -3,10 +3,12 @@
 use crate::background::{Background, Live, MIN_RETENTION};
 use crate::collection::Collection;
 use crate::execute::MAX_LISTED;
+use crate::harvest_records::HarvestRecord;
 use crate::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run};
 use crate::parsing::unreadable_file;
 use lodeseek_harvest::{
-    Downloads, HarvestOptions, HarvestProtocol, HarvestReport, allow_source_hosts, default_name,
+    Downloads, HarvestOptions, HarvestProtocol, HarvestReport, HarvestRequest, allow_source_hosts,
+    default_name,
 };
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use lodeseek_store::{DatasetReport, LoadOptions};
@@ -125,6 +127,13 @@ impl HarvestSchedule {
             MAX_LISTED,
             &|_| (),
         )?;
+        let request = HarvestRequest {
+            sources: sources.to_vec(),
+            protocol: scheduled.protocol,
+            download: scheduled.downloads != Downloads::None,
+            ..HarvestRequest::default()
+        };
+        HarvestRecord::write(live.store.home(), &name, request);
         let Harvested {
             report, problems, ..
         } = harvested;

@@ -6,6 +6,7 @@
 use crate::background::Live;
 use crate::collection::{Collection, Step};
 use crate::control::{ChangeError, Control};
+use crate::harvest_records::HarvestRecord;
 use crate::jobs::{Progress, is_zero};
 use crate::parsing::{Parser, loaded_keys, remove_conflicts, store_outcome};
 use crate::report::Harvests;
@@ -174,6 +175,11 @@ fn harvest_group(
         max_listed,
         &show,
     )?;
+    let recorded = HarvestRequest {
+        sources: sources.to_vec(),
+        ..request.clone()
+    };
+    HarvestRecord::write(collection.home(), &request.name_of(sources), recorded);
     Ok(HarvestOutcome {
         unlisted_problems,
         ..HarvestOutcome::new(report, &problems, started)?

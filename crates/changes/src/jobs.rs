@@ -24,6 +24,9 @@ const CONDITION_FAILED: u16 = 412;
 /// Maximum number of ended jobs in memory. The audit log contains all.
 const MAX_ENDED: usize = 1000;
 
+/// Maximum number of datasets of a load or a harvest that the audit log names. Of more it has the number.
+const MAX_AUDITED: usize = 20;
+
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -98,6 +101,9 @@ pub struct Job {
     /// Number of datasets that are not listed. Only an ended job lists a part of its datasets.
     #[serde(skip_serializing_if = "is_zero")]
     pub unlisted_datasets: usize,
+    /// Addresses, file names and folders that the change reads or writes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// Ids of the works that the change names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub works: Vec<String>,
@@ -141,6 +147,32 @@ pub struct Job {
 )]
 pub(crate) fn is_zero(value: &usize) -> bool {
     *value == 0
+}
+
+/// Returns the ids of the datasets that a load or a harvest added, changed or removed, as far as its result lists them.
+#[must_use]
+pub fn written_datasets(result: &Value) -> Vec<String> {
+    let mut ids = Vec::new();
+    for dataset in elements(&result["datasets"]) {
+        let is_written = !matches!(dataset["outcome"].as_str(), Some("unchanged" | "kept"));
+        ids.extend(dataset["id"].as_str().filter(|_| is_written));
+    }
+    for harvest in elements(&result["harvests"]) {
+        for key in ["new", "changed"] {
+            ids.extend(elements(&harvest[key]).iter().filter_map(Value::as_str));
+        }
+        for source in elements(&harvest["sources"]) {
+            if source["removed"] == true {
+                ids.extend(elements(&source["gone"]).iter().filter_map(Value::as_str));
+            }
+        }
+    }
+    ids.into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the elements of a list; none of another value.
+fn elements(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Keeps the first entries of a list. Returns the number of the others.
@@ -244,6 +276,7 @@ impl Jobs {
             action: change.action(),
             datasets: change.datasets(),
             unlisted_datasets: 0,
+            sources: change.sources(),
             works: change.works(),
             unlisted_works: 0,
             state: JobState::Queued,
@@ -339,11 +372,22 @@ impl Jobs {
         let Job {
             by,
             datasets,
+            sources,
             works,
             action,
             fields,
             ..
         } = &job;
+        // A load or a harvest names no datasets before its end.
+        let written = match &result {
+            Some(result) if datasets.is_empty() => written_datasets(result),
+            _ => Vec::new(),
+        };
+        let (datasets, count) = match written.len() {
+            0 => (datasets, None),
+            1..=MAX_AUDITED => (&written, None),
+            count => (datasets, Some(format!("{count} datasets changed"))),
+        };
         // A job that is done names the keys that it changed.
         let changed = result
             .as_ref()
@@ -354,7 +398,8 @@ impl Jobs {
                 .collect()
         });
         let fields = changed.as_ref().unwrap_or(fields);
-        let (time, outcome, detail) = (now(), state.name(), error.as_deref());
+        let detail = error.as_deref().or(count.as_deref());
+        let (time, outcome) = (now(), state.name());
         let (datasets_named, works_named) = (datasets.len(), works.len());
         tracing::info!(
             job = id,
@@ -372,6 +417,7 @@ impl Jobs {
             by,
             action,
             datasets,
+            sources,
             works,
             fields,
             outcome,
@@ -584,6 +630,51 @@ mod tests {
         jobs.end(first, Outcome::Cancelled);
         let states: Vec<&str> = jobs.list().iter().map(|job| job.state.name()).collect();
         assert_eq!(states, ["done", "cancelled", "cancelled"]);
+    }
+
+    #[test]
+    fn the_audit_log_names_sources_and_the_datasets_that_a_harvest_changed() {
+        let home = tempfile::tempdir().expect("a folder");
+        let jobs = Jobs::new(home.path());
+        let request = lodeseek_harvest::HarvestRequest {
+            sources: vec!["https://e.org/catalog.ttl".to_owned()],
+            ..lodeseek_harvest::HarvestRequest::default()
+        };
+        for changed in [2, MAX_AUDITED + 1] {
+            let change = Change::Harvest(Box::new(request.clone()));
+            let job = jobs.add(change, "ci", Rights::default()).expect("added");
+            assert_eq!(job.sources, request.sources);
+            let ids: Vec<String> = (0..changed).map(|number| format!("d{number}")).collect();
+            let result = json!({ "harvests": [{ "new": ids, "changed": [] }] });
+            jobs.finish(job.id, JobState::Done, Some(result), None);
+        }
+        let entries = jobs.audit.last(2).expect("read");
+        let entries: Vec<Value> = entries
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(entries[0]["sources"], json!(["https://e.org/catalog.ttl"]));
+        assert_eq!(entries[0]["datasets"], json!(["d0", "d1"]));
+        assert_eq!(
+            (&entries[1]["datasets"], &entries[1]["detail"]),
+            (&json!([]), &json!("21 datasets changed"))
+        );
+        let damage = crate::audit::verify_audit(home.path()).expect("read");
+        assert_eq!(damage, crate::audit::AuditDamage::default());
+    }
+
+    #[test]
+    fn results_name_the_datasets_that_were_written() {
+        let load = json!({ "datasets": [
+            { "id": "oaks", "outcome": "loaded" }, { "id": "elms", "outcome": "unchanged" },
+            { "id": "firs", "outcome": "kept" }, { "id": "yews", "outcome": "metadata-only" },
+        ] });
+        assert_eq!(written_datasets(&load), ["oaks", "yews"]);
+        let harvest = json!({ "harvests": [{ "new": ["oaks"], "changed": ["elms"], "kept": ["firs"], "sources": [
+            { "gone": ["yews"], "removed": true }, { "gone": ["limes"], "removed": false },
+        ] }] });
+        assert_eq!(written_datasets(&harvest), ["oaks", "elms", "yews"]);
+        assert!(written_datasets(&json!({ "datasets": 3, "files": 12 })).is_empty());
     }
 
     #[test]

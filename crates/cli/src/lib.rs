@@ -9,6 +9,7 @@ pub mod logging;
 pub mod method;
 pub mod model;
 pub mod provenance;
+pub mod ranking_record;
 pub mod streams;
 pub mod terminal;
 pub mod values;

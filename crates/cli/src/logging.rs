@@ -2,7 +2,6 @@
 //!
 //! A server writes them on a thread of its own: a program that does not read its stderr must not stop it.
 
-use super::config::Source;
 use super::streams::messages;
 use anyhow::Context;
 use serde::Deserialize;
@@ -45,17 +44,16 @@ pub struct LogSettings {
 }
 
 impl LogSettings {
-    /// Returns the filter of log messages by `RUST_LOG`, the settings or the default. `source` is the place of the setting.
+    /// Returns the filter of log messages by `RUST_LOG`, the settings or the default. `place` is the place of the setting.
     ///
     /// # Errors
     /// If the configured filter is not valid.
-    pub fn filter(&self, source: Option<&Source>) -> anyhow::Result<EnvFilter> {
+    pub fn filter(&self, place: &str) -> anyhow::Result<EnvFilter> {
         if let Ok(filter) = EnvFilter::try_from_default_env() {
             return Ok(filter);
         }
         let configured = self.filter.as_deref().unwrap_or(DEFAULT_FILTER);
         EnvFilter::try_new(configured).with_context(|| {
-            let place = source.map(ToString::to_string).unwrap_or_default();
             format!("{place}: `log.filter`: {configured:?} is no filter; write for example {DEFAULT_FILTER:?}")
         })
     }

@@ -165,7 +165,12 @@ pub fn bar(length: u64, template: &str) -> ProgressBar {
     }
     let lines = Box::new(ProgressLines::new());
     let target = ProgressDrawTarget::term_like_with_hz(lines, 1);
-    styled_bar(length, target, &template.replace("{bar:30} ", ""))
+    styled_bar(length, target, &line_template(template))
+}
+
+/// Returns the template without its moving parts: a line of text has no use for a bar, and a spinner alone would be a line.
+fn line_template(template: &str) -> String {
+    template.replace("{bar:30} ", "").replace("{spinner} ", "")
 }
 
 fn styled_bar(length: u64, target: ProgressDrawTarget, template: &str) -> ProgressBar {
@@ -186,6 +191,14 @@ fn styled_bar(length: u64, target: ProgressDrawTarget, template: &str) -> Progre
     }
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
+}
+
+/// Replaces the numbers of a progress bar by the name of a step whose length is unknown.
+pub fn show_step(bar: &ProgressBar, step: &str) {
+    if let Ok(style) = ProgressStyle::with_template("{msg} · {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.set_message(step.to_owned());
 }
 
 /// Returns the time for the rest at the average rate; `None` before the first item is done. indicatif's own estimate is of the last
@@ -214,6 +227,8 @@ struct LineState {
     written: Instant,
     /// Text drawn since the last flush.
     text: String,
+    /// Progress of the last line, without its times.
+    progress: String,
 }
 
 impl ProgressLines {
@@ -221,6 +236,7 @@ impl ProgressLines {
         let state = LineState {
             written: Instant::now(),
             text: String::new(),
+            progress: String::new(),
         };
         Self {
             state: Mutex::new(state),
@@ -233,16 +249,36 @@ impl ProgressLines {
 }
 
 impl LineState {
-    /// Returns the line to write now, if the interval has passed.
+    /// Returns the line to write now, if the interval has passed and the line has another progress than the last one.
     fn take_line(&mut self, now: Instant) -> Option<String> {
         let text = mem::take(&mut self.text);
         let line = text.trim();
         if line.is_empty() || now.duration_since(self.written) < LINE_INTERVAL {
             return None;
         }
+        let progress = without_times(line);
+        if progress == self.progress {
+            return None;
+        }
+        self.progress = progress;
         self.written = now;
         Some(line.to_owned())
     }
+}
+
+/// Returns true for a part of a line of progress that is a time or a rate.
+fn is_time(part: &str) -> bool {
+    part.ends_with(" left")
+        || part.ends_with("/s")
+        || part
+            .chars()
+            .all(|c| c.is_ascii_digit() || "smhdwy ".contains(c))
+}
+
+/// Returns the parts of a line of progress that are no time and no rate: these change although nothing is done.
+fn without_times(line: &str) -> String {
+    let parts: Vec<&str> = line.split(" · ").filter(|part| !is_time(part)).collect();
+    parts.join(" · ")
 }
 
 impl TermLike for ProgressLines {
@@ -353,19 +389,57 @@ mod tests {
     }
 
     #[test]
-    fn progress_without_a_terminal_is_a_line_every_ten_seconds() {
+    fn progress_without_a_terminal_is_a_line_every_ten_seconds_at_most() {
         let start = Instant::now();
         let mut state = LineState {
             written: start,
             text: String::new(),
+            progress: String::new(),
         };
         let mut lines = Vec::new();
-        for second in 0..25 {
-            state.text.push_str("reading 1 of 2 ");
+        for second in 0..65 {
+            // The number changes every 15 seconds, the time left every second.
+            let text = format!("reading {} of 9 · {}s left", second / 15, 65 - second);
+            state.text.push_str(&text);
             lines.extend(state.take_line(start + Duration::from_secs(second)));
         }
-        assert_eq!(lines, ["reading 1 of 2", "reading 1 of 2"]);
-        assert_eq!(state.take_line(start + Duration::from_secs(60)), None);
+        assert_eq!(
+            lines,
+            [
+                "reading 0 of 9 · 55s left",
+                "reading 1 of 9 · 45s left",
+                "reading 2 of 9 · 35s left",
+                "reading 3 of 9 · 20s left",
+                "reading 4 of 9 · 5s left"
+            ]
+        );
+        assert_eq!(state.take_line(start + Duration::from_secs(90)), None);
+    }
+
+    #[test]
+    fn times_and_rates_are_no_progress() {
+        for (line, progress) in [
+            (
+                "verifying 480 of 481 datasets · 0s left",
+                "verifying 480 of 481 datasets",
+            ),
+            (
+                "3 of 9 datasets · 12m · 7 pages · 80 triples/s",
+                "3 of 9 datasets · 7 pages",
+            ),
+            ("verifying the index · 12s", "verifying the index"),
+        ] {
+            assert_eq!(without_times(line), progress);
+        }
+    }
+
+    #[test]
+    fn a_line_of_progress_has_no_moving_parts() {
+        assert_eq!(line_template("{spinner} {msg}"), "{msg}");
+        assert_eq!(
+            line_template("ranking {bar:30} {pos} of {len} queries"),
+            "ranking {pos} of {len} queries"
+        );
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Parsers of option values whose errors state what is expected.
 
+use std::fmt::Display;
 use std::num::NonZeroUsize;
+use std::str::FromStr;
 
 /// Parses a number of at least 1.
 pub fn positive(text: &str) -> Result<NonZeroUsize, String> {
@@ -14,9 +16,40 @@ pub fn year(text: &str) -> Result<i32, String> {
     year.ok_or_else(|| "expected a year from 0 to 9999, for example 2018".to_owned())
 }
 
+/// Parses a list of values that are separated by commas or white space.
+pub fn list<T: FromStr<Err: Display>>(text: &str) -> Result<Vec<T>, String> {
+    let mut values = Vec::new();
+    for value in text.replace(',', " ").split_whitespace() {
+        let value = value
+            .parse()
+            .map_err(|error| format!("{error}; separate several values with commas"))?;
+        values.push(value);
+    }
+    if values.is_empty() {
+        return Err("expected at least one value; separate several with commas".to_owned());
+    }
+    Ok(values)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_have_commas_or_spaces() {
+        for text in ["1,2,3", "1 2 3", "1, 2,3", " 1,2 3,"] {
+            assert_eq!(list::<u8>(text), Ok(vec![1, 2, 3]), "{text}");
+        }
+        for text in ["", " ", ","] {
+            let error = list::<u8>(text).expect_err("no value");
+            assert!(error.contains("with commas"), "{error}");
+        }
+        let error = list::<u8>("1;2").expect_err("another separator");
+        assert!(
+            error.ends_with("; separate several values with commas"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn values_are_checked() {

@@ -1,9 +1,11 @@
 //! State of a collection: its datasets, and its size and freshness.
 
+use super::card::Card;
+use super::indexer::{Examined, ExaminedDataset};
 use super::translations::read_translations;
 use super::works::count_works;
 use super::{AnalysisKind, CoverageSource, EngineError, Searcher, index_folder, list_vectors};
-use lodeseek_catalog::{DatasetId, plain_text};
+use lodeseek_catalog::{DatasetId, Metadata, plain_text};
 use lodeseek_index::vectors::Precision;
 use lodeseek_store::{Entry, Store};
 use serde::{Deserialize, Serialize};
@@ -56,23 +58,93 @@ pub struct CollectionDataset {
 }
 
 /// Lists the datasets of a store by id, with their states. Without an index, every dataset is not indexed.
+///
+/// # Errors
+/// If the store or the index cannot be read.
 pub fn list_datasets(store: &Store) -> Result<Vec<CollectionDataset>, EngineError> {
+    find_datasets(store, |_| true)
+}
+
+/// Lists the datasets of a store whose metadata has a property, as [`list_datasets`] does.
+///
+/// Descriptions that are those of the last run of the indexer are not read: the index has their metadata.
+///
+/// # Errors
+/// If the store or the index cannot be read.
+pub fn find_datasets(
+    store: &Store,
+    has_property: impl Fn(&Metadata) -> bool,
+) -> Result<Vec<CollectionDataset>, EngineError> {
     let searcher = open_index(store.home())?;
+    let last_run = match &searcher {
+        Some(searcher) => Some(LastRun::read(store, searcher)?),
+        None => None,
+    };
     let mut modified = store.records()?;
+    let mut origins = store.origins()?;
     let mut datasets = Vec::new();
-    for entry in store.entries()? {
-        let state = index_state(&entry, searcher.as_ref())?;
-        let id = entry.dataset.metadata.id.clone();
+    for (id, version) in store.versions()? {
+        let card = match &last_run {
+            Some(run) => run.current_card(&id, &version)?,
+            None => None,
+        };
+        let (metadata, state) = if let Some(card) = card {
+            (card.metadata, IndexState::Indexed)
+        } else {
+            // Without a description it is not in the catalogue.
+            let Some(entry) = store.read_entry(&id, version.clone())? else {
+                continue;
+            };
+            let state = index_state(&entry, searcher.as_ref())?;
+            (entry.dataset.metadata, state)
+        };
+        if !has_property(&metadata) {
+            continue;
+        }
         datasets.push(CollectionDataset {
-            title: plain_text(entry.dataset.metadata.title()).into_owned(),
-            triples: store.counts(&id, &entry.version)?.all.triples,
+            title: plain_text(metadata.title()).into_owned(),
+            triples: store.counts(&id, &version)?.all.triples,
             state,
             modified: modified.remove(&id),
-            origin: entry.origin,
+            origin: origins.remove(&id),
             id,
         });
     }
     Ok(datasets)
+}
+
+/// What the last complete run of the indexer found, and what the store and the index have now.
+struct LastRun<'s> {
+    searcher: &'s Searcher,
+    examined: BTreeMap<DatasetId, ExaminedDataset>,
+    digests: BTreeMap<DatasetId, String>,
+    documents: BTreeMap<DatasetId, String>,
+}
+
+impl<'s> LastRun<'s> {
+    fn read(store: &Store, searcher: &'s Searcher) -> Result<Self, EngineError> {
+        Ok(Self {
+            searcher,
+            examined: Examined::read_any(store.home()),
+            digests: store.description_digests()?,
+            documents: searcher.catalog().document_versions()?,
+        })
+    }
+
+    /// Returns the card of a dataset if neither its description nor its content nor its document changed since.
+    fn current_card(&self, id: &DatasetId, content: &str) -> Result<Option<Card>, EngineError> {
+        let Some(examined) = self.examined.get(id) else {
+            return Ok(None);
+        };
+        let is_current = examined.content == content
+            && self.digests.get(id) == Some(&examined.description)
+            && self.documents.get(id) == Some(&examined.document);
+        if is_current {
+            self.searcher.catalog().card(id)
+        } else {
+            Ok(None)
+        }
+    }
 }
 
 /// Opens the index of a home, or returns `None` if there is none yet.
@@ -91,10 +163,7 @@ pub fn has_index(home: &Path) -> bool {
 }
 
 /// Returns the state of a dataset. `searcher` reads the index, if there is one.
-pub(super) fn index_state(
-    entry: &Entry,
-    searcher: Option<&Searcher>,
-) -> Result<IndexState, EngineError> {
+fn index_state(entry: &Entry, searcher: Option<&Searcher>) -> Result<IndexState, EngineError> {
     let Some(searcher) = searcher else {
         return Ok(IndexState::NotIndexed);
     };
@@ -400,14 +469,20 @@ mod tests {
     }
 
     fn load(store: &Store, datasets: &[(&str, &str)]) {
-        let mut graphs = Vec::new();
         for (name, text) in datasets {
+            load_titled(store, &[(name, name)], text);
+        }
+    }
+
+    fn load_titled(store: &Store, datasets: &[(&str, &str)], text: &str) {
+        let mut graphs = Vec::new();
+        for (name, title) in datasets {
             let metadata = Metadata {
-                titles: vec![Text::plain(*name)],
+                titles: vec![Text::plain(*title)],
                 ..Metadata::new(id(name))
             };
             let mut builder = TripleGraphBuilder::new();
-            let literal = Literal::from(*text);
+            let literal = Literal::from(text);
             let node = NamedNodeRef::new_unchecked("http://e.org/s");
             builder.insert(TripleRef::new(node, node, &literal));
             graphs.push((Dataset::new(metadata), builder.finish()));
@@ -464,6 +539,39 @@ mod tests {
             (2, 1, 1, 1)
         );
         assert!(!index.is_up_to_date() && status.bytes["index"] > 0);
+    }
+
+    #[test]
+    fn descriptions_of_the_last_run_are_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("a base");
+        let store = Store::in_memory(folder.path(), iris).expect("a store");
+        load_titled(&store, &[("a", "one"), ("b", "two")], "text");
+        let indexer = Indexer::new(&store, IndexOptions::default());
+        indexer.run(&|_| ()).expect("indexed");
+        let node = store.iris().dataset(&id("a"));
+        let quads = store
+            .oxigraph()
+            .quads_for_pattern(Some(node.as_ref().into()), None, None, None)
+            .collect::<Result<Vec<_>, _>>()
+            .expect("read");
+        for quad in quads.iter().filter(|quad| quad.object.is_literal()) {
+            if quad.predicate.as_str() == lodeseek_rdf::vocab::dcterms::TITLE {
+                store.oxigraph().remove(quad).expect("removed");
+            }
+        }
+        let indexed = |name: &str| (name.to_owned(), 1, IndexState::Indexed);
+        assert_eq!(states(&store), [indexed("one"), indexed("two")]);
+
+        // The index of an update is that of no complete run.
+        load_titled(&store, &[("b", "three")], "text");
+        indexer.update(&[id("b")], &[]).expect("indexed");
+        assert_eq!(states(&store), [indexed("one"), indexed("three")]);
+        load_titled(&store, &[("b", "two")], "text");
+        let outdated = ("two".to_owned(), 1, IndexState::Outdated);
+        assert_eq!(states(&store), [indexed("one"), outdated]);
+        let found = find_datasets(&store, |metadata| metadata.title() == "two").expect("listed");
+        assert_eq!(found.len(), 1);
     }
 
     #[test]

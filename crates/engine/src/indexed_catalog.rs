@@ -15,7 +15,7 @@ use lodeseek_catalog::editions::{self, EditionRelation};
 use lodeseek_index::document::{CompactDocument, Field};
 use lodeseek_index::{AnalyzedQuery, Index, IndexError, Snapshot, StatisticsLevel};
 use lodeseek_store::{self as store, StoreError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -116,6 +116,11 @@ impl IndexedCatalog {
     /// Returns the ids of all datasets, in ascending order.
     pub fn ids(&self) -> Result<Vec<DatasetId>, EngineError> {
         Ok(self.snapshot()?.versions()?.into_keys().collect())
+    }
+
+    /// Returns the version of every dataset's document.
+    pub(super) fn document_versions(&self) -> Result<BTreeMap<DatasetId, String>, EngineError> {
+        Ok(self.snapshot()?.versions()?)
     }
 
     /// Returns the card of a dataset. `None` if the index has no such dataset.

@@ -431,7 +431,7 @@ fn with_remedy(error: &FetchError) -> String {
     match egress.fault {
         EgressFault::Address => format!(
             "<{}>: the host is in a network that is not public; allow it with --allow-private-network, for example \
-             127.0.0.0/8 for this machine",
+             127.0.0.0/8 for this machine, or by `private-networks` in the table [service] of lodeseek.toml",
             egress.iri
         ),
         EgressFault::Unresolved => format!(

@@ -64,7 +64,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Fuse(_) | Command::Interleave(_) => Config::default(),
         _ => Config::load(home)?,
     };
-    let filter = config.settings.log.filter(config.source("log.filter"))?;
+    let filter = config.settings.log.filter(&config.place("log.filter"))?;
     logging::init(arguments.global.log_format, LogWriter::Direct, filter, None);
     match &arguments.command {
         Command::Reproduce(arguments) => reproduce::run(home, config, arguments),

@@ -4,7 +4,7 @@ use super::compliance::{Compliance, part_name};
 use super::controlled_vocabularies::{self, Format};
 use super::description::Node;
 use super::indicator::Indicator as I;
-use super::{Assessment, Finding, Outcome, UrlChecks};
+use super::{Assessment, Finding, Outcome, UrlChecks, Violation};
 use lodeseek_profile::Summary;
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
 use lodeseek_rdf::{TripleGraph, prefixed, repair_encoding};
@@ -14,6 +14,8 @@ use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 /// Accepted length of a description in characters. Google rejects shorter ones and truncates longer ones.
 /// <https://developers.google.com/search/docs/appearance/structured-data/dataset>
 const DESCRIPTION: std::ops::RangeInclusive<usize> = 50..=5000;
+/// Reason why an address of a local file is not judged.
+const SERVED_FILE: &str = "the file has no address of its own; this portal serves it";
 /// Maximum number of vocabularies or sources in a reason.
 const MAX_NAMES: usize = 3;
 
@@ -28,12 +30,15 @@ pub fn assess(
 ) -> Option<Assessment> {
     let node = Node::find(description, dataset.as_str())
         .filter(|node| node.statements().next().is_some())?;
-    let compliance = Compliance::new(node);
+    let mut compliance = Compliance::new(node);
     let content = content.filter(|summary| summary.triples > 0);
     let context = Context {
         url_checks,
         holds_content: content.is_some(),
     };
+    if context.holds_content {
+        remove_served_addresses(&mut compliance.violations, node);
+    }
     let (distribution, mut findings) = best_distribution(node, dataset.as_str(), &context);
     findings.extend(of_dataset(node));
     findings.push(profile(&compliance));
@@ -239,7 +244,7 @@ fn without_distribution(dataset: Node<'_>) -> Vec<Finding> {
 fn of_distribution(part: Node<'_>, dataset: Node<'_>, context: &Context<'_>) -> Vec<Finding> {
     let mut findings = vec![
         reachable(I::AccessReached, part, dcat::ACCESS_URL, context),
-        download_address(part),
+        download_address(part, context),
         reachable(I::DownloadReached, part, dcat::DOWNLOAD_URL, context),
         has(I::Format, part, dcterms::FORMAT),
         has(I::MediaType, part, dcat::MEDIA_TYPE),
@@ -255,10 +260,24 @@ fn is_web(address: &str) -> bool {
     address.starts_with("http://") || address.starts_with("https://")
 }
 
-fn download_address(part: Node<'_>) -> Finding {
+/// Removes the violations of addresses that the published description states: those of local files, which this portal serves.
+fn remove_served_addresses(violations: &mut Vec<Violation>, dataset: Node<'_>) {
+    let addresses = [dcat::ACCESS_URL, dcat::DOWNLOAD_URL].map(prefixed);
+    for part in dataset.objects(dcat::DISTRIBUTION) {
+        if is_local_file(part) {
+            let name = part_name(part, dataset.term().text());
+            violations.retain(|one| one.node != name || !addresses.contains(&one.property));
+        }
+    }
+}
+
+fn download_address(part: Node<'_>, context: &Context<'_>) -> Finding {
     match part.value(dcat::DOWNLOAD_URL) {
         Some(value) if value.iri().is_some_and(is_web) => {
             met(I::DownloadAddress, value.term().text())
+        }
+        Some(_) if context.holds_content && is_local_file(part) => {
+            unknown(I::DownloadAddress, SERVED_FILE)
         }
         Some(value) => missed(
             I::DownloadAddress,
@@ -284,10 +303,7 @@ fn reachable(indicator: I, part: Node<'_>, property: &str, context: &Context<'_>
         .filter(|address| is_web(address))
     else {
         if context.holds_content && is_local_file(part) {
-            return unknown(
-                indicator,
-                "the file has no address of its own; this portal serves it",
-            );
+            return unknown(indicator, SERVED_FILE);
         }
         return missed(
             indicator,

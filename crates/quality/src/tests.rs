@@ -202,10 +202,6 @@ fn every_indicator_is_missed_where_it_is_lacking() {
         (I::Temporal, without("dct:temporal")),
         (I::AccessReached, without("dcat:accessURL")),
         (I::DownloadAddress, without("dcat:downloadURL")),
-        (
-            I::DownloadAddress,
-            instead("<http://e.org/trees.ttl>", "\"files/trees.ttl\""),
-        ),
         (I::DownloadReached, without("dcat:downloadURL")),
         (I::Format, without("dct:format")),
         (I::MediaType, without("dcat:mediaType")),
@@ -297,6 +293,13 @@ fn every_indicator_is_missed_where_it_is_lacking() {
             "{indicator:?}\n{turtle}"
         );
     }
+    let local = instead("<http://e.org/trees.ttl>", "\"files/trees.ttl\"");
+    let served = assessed(&local, Some(&content()), &answered(200));
+    assert_eq!(outcome(&served, I::DownloadAddress), Outcome::Unknown);
+    assert_eq!(outcome(&served, I::Profile), Outcome::Met);
+    let not_served = assessed(&local, None, &answered(200));
+    assert_eq!(outcome(&not_served, I::DownloadAddress), Outcome::Missed);
+    assert_eq!(outcome(&not_served, I::Profile), Outcome::Missed);
     let gone = assessed(WHOLE, Some(&content()), &answered(404));
     assert_eq!(outcome(&gone, I::AccessReached), Outcome::Missed);
     assert_eq!(outcome(&gone, I::DownloadReached), Outcome::Missed);

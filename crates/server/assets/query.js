@@ -168,6 +168,15 @@ function completions(terms, query, before, word) {
 
 for (const text of document.querySelectorAll("textarea[data-completions]")) new Completion(text);
 
+/** Sends short queries by GET, so that the address of the result has the query, and long ones by POST. */
+function chooseMethod(form) {
+  const parameters = new URLSearchParams(new FormData(form)).toString();
+  const address = `${new URL(form.action).pathname}?${parameters}`;
+  form.method = address.length <= Number(form.dataset.maxAddress) ? "get" : "post";
+}
+
+for (const form of document.querySelectorAll("form[data-max-address]")) form.addEventListener("submit", () => chooseMethod(form));
+
 /** Selects the place of a syntax error in the query. */
 function selectError(text, report) {
   const mark = report.querySelector("mark");

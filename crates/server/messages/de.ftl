@@ -74,6 +74,7 @@ results = { $count ->
 }
 results-for = Ergebnisse für „{ $query }“
 feed-of-search = Diese Suche als Feed
+feed-last-changed = Datensätze, die zuletzt geänderten zuerst
 did-you-mean = Meinten Sie
 corrected = Gesucht wurde „{ $text }“
 interpreted = Verstanden:
@@ -166,6 +167,7 @@ filter-until = Bis { $year }
 filter-within = Ort: { $box }
 filter-covers = Zeitraum: { $period }
 filter-column = Spalte: { $column }
+filter-value = { $facet }: { $value }
 less-frequent = { $count ->
     [one] und { $number } selteneres
    *[other] und { $number } seltenere
@@ -176,7 +178,8 @@ years-to = bis
 years-published = der Veröffentlichung
 years-covered = von dem die Daten handeln
 place = Ort
-place-example = Land oder Bundesstaat
+place-example = Land oder US-Bundesstaat
+place-not-found = „{ $name }“ ist kein bekanntes Land und kein US-Bundesstaat. Schreiben Sie einen anderen Namen oder Westen,Süden,Osten,Norden in Grad.
 years-undated = { $count ->
     [one] { $number } undatierter Datensatz ist enthalten.
    *[other] { $number } undatierte Datensätze sind enthalten.
@@ -343,6 +346,12 @@ example-entities = Beispielentitäten
 one-of = { $class }, eine von { $number }
 all-triples = Alle Tripel
 query-with-sparql = Abfragen mit SPARQL
+example-triples = Einige Tripel
+example-class = Entitäten der Klasse „{ $class }“
+example-pattern = „{ $class }“ mit „{ $property }“ und „{ $other }“
+example-link = Von „{ $from }“ über „{ $property }“ zu „{ $to }“
+example-values = Die häufigsten Werte von „{ $property }“
+example-elsewhere = Alle Datensätze mit der Klasse „{ $class }“
 similar-datasets = Ähnliche Datensätze
 all-similar = Alle ähnlichen Datensätze
 search-like = Ähnliche Datensätze suchen, zum Thema
@@ -365,6 +374,7 @@ cite = Zitieren
 metadata-quality = Qualität der Metadaten
 referenced-by = Verwiesen von
 entity-no-triples = Keine Tripel mit diesem Subjekt.
+entity-unnamed = Ein Knoten ohne Namen
 
 ## Similar datasets
 
@@ -447,6 +457,8 @@ sparql-rows = { $count ->
    *[other] { $number } Zeilen
 }
 sparql-truncated = Es gibt mehr Zeilen; der Endpunkt begrenzt ihre Zahl. Fügen Sie LIMIT oder ein engeres Muster hinzu.
+sparql-link = Link zu diesem Ergebnis
+sparql-no-link = Die Adresse dieser Seite enthält die Abfrage nicht, weil sie lang ist. Speichern Sie die Abfrage, um sie zu wiederholen.
 sparql-chart = Diagramm: { $column } nach { $label }
 sparql-map = Karte des Ergebnisses
 sparql-completions = Präfixe, Klassen und Eigenschaften
@@ -518,6 +530,15 @@ table-rows = { $count ->
 table-csvw = Beschreibung der Tabelle für Programme
 table-filter = Mit dem Text
 table-none = Keine Zeile enthält diesen Text.
+table-matching = { $count ->
+    [one] { $number } Zeile enthält diesen Text.
+   *[other] { $number } Zeilen enthalten diesen Text.
+}
+table-matching-minimum = { $count ->
+    [one] Mindestens { $number } Zeile enthält diesen Text.
+   *[other] Mindestens { $number } Zeilen enthalten diesen Text.
+}
+table-matching-csv = nur diese Zeilen
 table-name = Name
 table-incomplete = Der Text wurde nicht in allen Zeilen gesucht. Die CSV-Datei enthält alle.
 table-more-columns = { $count ->

@@ -74,6 +74,7 @@ results = { $count ->
 }
 results-for = Results for “{ $query }”
 feed-of-search = This search as a feed
+feed-last-changed = Datasets, the last changed first
 did-you-mean = Did you mean
 corrected = Searched for “{ $text }”
 interpreted = Interpreted:
@@ -166,6 +167,7 @@ filter-until = Up to { $year }
 filter-within = Place: { $box }
 filter-covers = Period: { $period }
 filter-column = Column: { $column }
+filter-value = { $facet }: { $value }
 less-frequent = { $count ->
     [one] and { $number } less frequent
    *[other] and { $number } less frequent
@@ -176,7 +178,8 @@ years-to = to
 years-published = of publication
 years-covered = that the data covers
 place = Place
-place-example = Country or state
+place-example = Country or US state
+place-not-found = No country or US state “{ $name }” is known. Write another name, or west,south,east,north in degrees.
 years-undated = { $count ->
     [one] { $number } undated dataset is included.
    *[other] { $number } undated datasets are included.
@@ -343,6 +346,12 @@ example-entities = Example entities
 one-of = { $class }, one of { $number }
 all-triples = All triples
 query-with-sparql = Query with SPARQL
+example-triples = Some triples
+example-class = Entities of the class “{ $class }”
+example-pattern = “{ $class }” with “{ $property }” and “{ $other }”
+example-link = From “{ $from }” by “{ $property }” to “{ $to }”
+example-values = The most frequent values of “{ $property }”
+example-elsewhere = All datasets with the class “{ $class }”
 similar-datasets = Similar datasets
 all-similar = All similar datasets
 search-like = Search for datasets like this one, about
@@ -365,6 +374,7 @@ cite = Cite
 metadata-quality = Metadata quality
 referenced-by = Referenced by
 entity-no-triples = No triples with this subject.
+entity-unnamed = A node without a name
 
 ## Similar datasets
 
@@ -447,6 +457,8 @@ sparql-rows = { $count ->
    *[other] { $number } rows
 }
 sparql-truncated = There are more rows; the endpoint limits their number. Add a LIMIT or a more specific pattern.
+sparql-link = Link to this result
+sparql-no-link = The address of this page does not contain the query, because it is long. Save the query to repeat it.
 sparql-chart = Chart: { $column } by { $label }
 sparql-map = Map of the result
 sparql-completions = Prefixes, classes and properties
@@ -518,6 +530,15 @@ table-rows = { $count ->
 table-csvw = Description of the table for programs
 table-filter = With the text
 table-none = No row contains this text.
+table-matching = { $count ->
+    [one] { $number } row has this text.
+   *[other] { $number } rows have this text.
+}
+table-matching-minimum = { $count ->
+    [one] At least { $number } row has this text.
+   *[other] At least { $number } rows have this text.
+}
+table-matching-csv = only these rows
 table-name = Name
 table-incomplete = The text was not searched in all rows. The CSV has all of them.
 table-more-columns = { $count ->

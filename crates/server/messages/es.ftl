@@ -74,6 +74,7 @@ results = { $count ->
 }
 results-for = Resultados para «{ $query }»
 feed-of-search = Esta búsqueda como canal
+feed-last-changed = Conjuntos de datos, los últimos modificados primero
 did-you-mean = ¿Quiso decir
 corrected = Se buscó «{ $text }»
 interpreted = Interpretado:
@@ -167,6 +168,7 @@ filter-until = Hasta { $year }
 filter-within = Lugar: { $box }
 filter-covers = Período: { $period }
 filter-column = Columna: { $column }
+filter-value = { $facet }: { $value }
 less-frequent = { $count ->
     [one] y { $number } menos frecuente
    *[other] y { $number } menos frecuentes
@@ -177,7 +179,8 @@ years-to = hasta
 years-published = de publicación
 years-covered = que cubren los datos
 place = Lugar
-place-example = País o estado
+place-example = País o estado de EE. UU.
+place-not-found = No se conoce ningún país ni estado de EE. UU. «{ $name }». Escriba otro nombre, u oeste,sur,este,norte en grados.
 years-undated = { $count ->
     [one] Se incluye { $number } conjunto sin fecha.
    *[other] Se incluyen { $number } conjuntos sin fecha.
@@ -344,6 +347,12 @@ example-entities = Entidades de ejemplo
 one-of = { $class }, una de { $number }
 all-triples = Todas las tripletas
 query-with-sparql = Consultar con SPARQL
+example-triples = Algunas tripletas
+example-class = Entidades de la clase «{ $class }»
+example-pattern = «{ $class }» con «{ $property }» y «{ $other }»
+example-link = De «{ $from }» por «{ $property }» a «{ $to }»
+example-values = Los valores más frecuentes de «{ $property }»
+example-elsewhere = Todos los conjuntos de datos con la clase «{ $class }»
 similar-datasets = Conjuntos de datos similares
 all-similar = Todos los conjuntos similares
 search-like = Buscar conjuntos similares, sobre
@@ -366,6 +375,7 @@ cite = Citar
 metadata-quality = Calidad de los metadatos
 referenced-by = Referenciado por
 entity-no-triples = No hay tripletas con este sujeto.
+entity-unnamed = Un nodo sin nombre
 
 ## Similar datasets
 
@@ -448,6 +458,8 @@ sparql-rows = { $count ->
    *[other] { $number } filas
 }
 sparql-truncated = Hay más filas; el punto de acceso limita su número. Añada LIMIT o un patrón más específico.
+sparql-link = Enlace a este resultado
+sparql-no-link = La dirección de esta página no contiene la consulta, porque es larga. Guarde la consulta para repetirla.
 sparql-chart = Gráfico: { $column } por { $label }
 sparql-map = Mapa del resultado
 sparql-completions = Prefijos, clases y propiedades
@@ -519,6 +531,15 @@ table-rows = { $count ->
 table-csvw = Descripción de la tabla para programas
 table-filter = Con el texto
 table-none = Ninguna fila contiene este texto.
+table-matching = { $count ->
+    [one] { $number } fila contiene este texto.
+   *[other] { $number } filas contienen este texto.
+}
+table-matching-minimum = { $count ->
+    [one] Al menos { $number } fila contiene este texto.
+   *[other] Al menos { $number } filas contienen este texto.
+}
+table-matching-csv = solo estas filas
 table-name = Nombre
 table-incomplete = El texto no se ha buscado en todas las filas. El CSV las contiene todas.
 table-more-columns = { $count ->

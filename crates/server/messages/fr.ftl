@@ -74,9 +74,10 @@ results = { $count ->
 }
 results-for = Résultats pour « { $query } »
 feed-of-search = Cette recherche comme flux
+feed-last-changed = Jeux de données, les derniers modifiés d’abord
 did-you-mean = Vouliez-vous dire
 corrected = Recherche de « { $text } »
-interpreted = Interprété :
+interpreted = Interprété :
 interpreted-excluded = sans { $part }
 interpreted-word = le mot « { $text } »
 interpreted-phrase = l’expression « { $text } »
@@ -88,7 +89,7 @@ interpreted-unknown = le nom { $text }, absent de tous les jeux de données
 interpreted-ignored = « { $text } », ignoré car ses mots sont trop fréquents ou trop nombreux
 interpreted-translation = « { $text } » comme { $translations }
 interpreted-literal = Chercher les mots tels quels
-suggested-filters = Filtres suggérés :
+suggested-filters = Filtres suggérés :
 no-more-results = Plus de résultats
 no-more-results-text = La liste se termine avant cette page.
 nothing-with-filters = Aucun jeu de données ne correspond à ces filtres
@@ -123,10 +124,10 @@ also-from = Aussi chez
 introduced-by = Présenté dans
 why = Pourquoi ?
 why-fields = Trouvé dans
-why-meaning = Sens proche :
+why-meaning = Sens proche :
 why-works = { $count ->
-    [one] Utilisé par { $number } travail sur un sujet proche :
-   *[other] Utilisé par { $number } travaux sur un sujet proche :
+    [one] Utilisé par { $number } travail sur un sujet proche :
+   *[other] Utilisé par { $number } travaux sur un sujet proche :
 }
 field-title = titre
 field-description = description
@@ -160,13 +161,14 @@ score = Score { $score } ({ $models })
 
 filters = Filtres
 filters-clear = Tout effacer
-filter-add = Ajouter le filtre :
-filter-remove = Retirer le filtre :
+filter-add = Ajouter le filtre :
+filter-remove = Retirer le filtre :
 filter-since = À partir de { $year }
 filter-until = Jusqu’en { $year }
-filter-within = Lieu : { $box }
-filter-covers = Période : { $period }
-filter-column = Colonne : { $column }
+filter-within = Lieu : { $box }
+filter-covers = Période : { $period }
+filter-column = Colonne : { $column }
+filter-value = { $facet } : { $value }
 less-frequent = { $count ->
     [one] et { $number } moins fréquent
    *[other] et { $number } moins fréquents
@@ -177,7 +179,8 @@ years-to = à
 years-published = de publication
 years-covered = que couvrent les données
 place = Lieu
-place-example = Pays ou État
+place-example = Pays ou État des É.-U.
+place-not-found = « { $name } » n’est ni un pays ni un État des États-Unis connu. Écrivez un autre nom, ou ouest,sud,est,nord en degrés.
 years-undated = { $count ->
     [one] { $number } jeu de données sans date est inclus.
    *[other] { $number } jeux de données sans date sont inclus.
@@ -226,7 +229,7 @@ download = Télécharger
 all-formats = Tous les formats
 go-to-source = Aller à la source
 metadata-only = Ce portail ne contient que la description de ce jeu de données. Les données sont à la source.
-tables = En tableau :
+tables = En tableau :
 technical = Détails techniques
 other-languages = Description dans d’autres langues
 also-called = Aussi appelé
@@ -251,7 +254,7 @@ fact-source = Source
 fact-iri = IRI du jeu de données
 fact-endpoint = Point d’accès SPARQL
 open-image = Ouvrir l’image
-preview-method = Méthode : { $method }
+preview-method = Méthode : { $method }
 preview-methods = Méthode
 preview-budget = Nombre de triplets
 preview-none = Aucun triplet ne correspond.
@@ -259,7 +262,7 @@ preview-shown = { $shown } triplets sur { $all }.
 preview-row = Ligne
 preview-rows-shown = { $rows } lignes sur { $all-rows }, { $columns } colonnes sur { $all-columns }
 preview-interrupted = La recherche n’était pas exhaustive.
-preview-other-methods = Autres méthodes :
+preview-other-methods = Autres méthodes :
 content = Contenu
 triples = { $count ->
     [one] { $number } triplet
@@ -289,7 +292,7 @@ literals = { $count ->
 content-details = Propriétés, langues et liens
 properties = Propriétés
 links-to = Liens vers
-edited-here = Modifié dans ce catalogue, et non par la source : { $keys }
+edited-here = Modifié dans ce catalogue, et non par la source : { $keys }
 key-title = Titre
 key-alternative = Autres titres
 key-description = Description
@@ -315,15 +318,15 @@ skipped-statements = { $count ->
    *[other] { $number } énoncés de ses fichiers n’ont pas pu être lus et manquent ici.
 }
 sampled-content = { $count ->
-    [one] Le contenu est volumineux : l’aperçu, les textes recherchés et la couverture proviennent d’un échantillon de { $number } triplet. Tous les nombres portent sur le contenu entier.
-   *[other] Le contenu est volumineux : l’aperçu, les textes recherchés et la couverture proviennent d’un échantillon de { $number } triplets. Tous les nombres portent sur le contenu entier.
+    [one] Le contenu est volumineux : l’aperçu, les textes recherchés et la couverture proviennent d’un échantillon de { $number } triplet. Tous les nombres portent sur le contenu entier.
+   *[other] Le contenu est volumineux : l’aperçu, les textes recherchés et la couverture proviennent d’un échantillon de { $number } triplets. Tous les nombres portent sur le contenu entier.
 }
 index-only-content = Le contenu peut être recherché et téléchargé, mais pas interrogé en SPARQL.
 connections = Comment les classes sont reliées
 connections-of = Classes et liens de { $title }
 connections-text = Les cercles sont des classes avec leur nombre d’entités. Les flèches sont des propriétés entre elles ; leur largeur croît avec le nombre de triplets.
 no-class = sans classe
-not-shown = Non affiché :
+not-shown = Non affiché :
 smaller-classes = { $count ->
     [one] { $number } classe plus petite
    *[other] { $number } classes plus petites
@@ -344,6 +347,12 @@ example-entities = Exemples d’entités
 one-of = { $class }, une sur { $number }
 all-triples = Tous les triplets
 query-with-sparql = Interroger avec SPARQL
+example-triples = Quelques triplets
+example-class = Entités de la classe « { $class } »
+example-pattern = « { $class } » avec « { $property } » et « { $other } »
+example-link = De « { $from } » par « { $property } » à « { $to } »
+example-values = Les valeurs les plus fréquentes de « { $property } »
+example-elsewhere = Tous les jeux de données avec la classe « { $class } »
 similar-datasets = Jeux de données semblables
 all-similar = Tous les jeux de données semblables
 search-like = Chercher des jeux de données semblables, sur
@@ -353,7 +362,7 @@ download-files = Fichiers
 download-copies = Copies conservées ici, telles que chargées
 download-content = Contenu conservé ici
 series = Série
-series-note = Une série de jeux de données : les données sont dans ses membres.
+series-note = Une série de jeux de données : les données sont dans ses membres.
 series-members = Jeux de données de la série
 fact-series = Série
 fact-first = Premier
@@ -366,6 +375,7 @@ cite = Citer
 metadata-quality = Qualité des métadonnées
 referenced-by = Référencé par
 entity-no-triples = Aucun triplet avec ce sujet.
+entity-unnamed = Un nœud sans nom
 
 ## Similar datasets
 
@@ -420,12 +430,12 @@ like-triples = { $count ->
 }
 like-problems = Certains énoncés n’ont pas pu être lus
 like-another = Autre recherche
-like-file = Un fichier RDF : déposez-le ici ou choisissez-le
+like-file = Un fichier RDF : déposez-le ici ou choisissez-le
 like-formats = Turtle, TriG, N-Triples, N-Quads, N3, RDF/XML ou JSON-LD, aussi compressé avec gzip, bzip2, xz ou zstd (pas zip) ; jusqu’à { $megabytes } Mo.
 like-paste = Ou collez du RDF
 like-dataset = Ou saisissez l’identifiant ou l’IRI d’un jeu de données
 like-find = Trouver des jeux de données semblables
-like-programs = Les programmes envoient du RDF dans le corps et reçoivent du JSON :
+like-programs = Les programmes envoient du RDF dans le corps et reçoivent du JSON :
 
 ## SPARQL page
 
@@ -448,15 +458,17 @@ sparql-rows = { $count ->
    *[other] { $number } lignes
 }
 sparql-truncated = Il y a d’autres lignes ; le point d’accès en limite le nombre. Ajoutez LIMIT ou un motif plus précis.
-sparql-chart = Graphique : { $column } par { $label }
+sparql-link = Lien vers ce résultat
+sparql-no-link = L’adresse de cette page ne contient pas la requête, parce qu’elle est longue. Enregistrez la requête pour la répéter.
+sparql-chart = Graphique : { $column } par { $label }
 sparql-map = Carte du résultat
 sparql-completions = Préfixes, classes et propriétés
 sparql-search = Recherche dans une requête
-sparql-search-text = Un motif de service trouve des jeux de données, à joindre à leurs descriptions et contenus :
-sparql-unknown-prefix = Ligne { $line } : le préfixe « { $prefix }: » n’est pas déclaré.
-sparql-add-line = Ajoutez cette ligne au début :
-sparql-unexpected = Ligne { $line }, colonne { $column } : « { $found } » n’est pas permis ici.
-sparql-unexpected-end = Ligne { $line } : la requête se termine trop tôt.
+sparql-search-text = Un motif de service trouve des jeux de données, à joindre à leurs descriptions et contenus :
+sparql-unknown-prefix = Ligne { $line } : le préfixe « { $prefix }: » n’est pas déclaré.
+sparql-add-line = Ajoutez cette ligne au début :
+sparql-unexpected = Ligne { $line }, colonne { $column } : « { $found } » n’est pas permis ici.
+sparql-unexpected-end = Ligne { $line } : la requête se termine trop tôt.
 sparql-details = Ce que la grammaire permet ici
 
 ## Quality
@@ -478,13 +490,13 @@ quality-publishers = Par éditeur
 quality-next = Meilleure prochaine étape
 quality-no-publisher = Sans éditeur
 quality-start-here = Jeux de données qui y gagnent le plus
-quality-method = Le score suit :
+quality-method = Le score suit :
 quality-unchecked = Les adresses non vérifiées ne coûtent pas de points.
 quality-open-points = { $count ->
     [one] { $number } point concerne des adresses non vérifiées et ne compte pas.
    *[other] { $number } points concernent des adresses non vérifiées et ne comptent pas.
 }
-quality-distribution = Distribution évaluée :
+quality-distribution = Distribution évaluée :
 quality-violations = À corriger pour DCAT-AP 3.0.1
 quality-recommended = Recommandé par DCAT-AP
 quality-all = Tous les jeux de données ensemble
@@ -505,7 +517,7 @@ outcome-unknown = non vérifié
 
 ## API documentation
 
-api-text = Toutes les routes se lisent sans clé, aussi depuis des pages d’autres origines. Pour les programmes qui écrivent des clients :
+api-text = Toutes les routes se lisent sans clé, aussi depuis des pages d’autres origines. Pour les programmes qui écrivent des clients :
 api-parameter = Paramètre
 api-required = requis
 api-response = Réponse
@@ -519,6 +531,15 @@ table-rows = { $count ->
 table-csvw = Description du tableau pour les programmes
 table-filter = Avec le texte
 table-none = Aucune ligne ne contient ce texte.
+table-matching = { $count ->
+    [one] { $number } ligne contient ce texte.
+   *[other] { $number } lignes contiennent ce texte.
+}
+table-matching-minimum = { $count ->
+    [one] Au moins { $number } ligne contient ce texte.
+   *[other] Au moins { $number } lignes contiennent ce texte.
+}
+table-matching-csv = seulement ces lignes
 table-name = Nom
 table-incomplete = Le texte n’a pas été cherché dans toutes les lignes. Le CSV les contient toutes.
 table-more-columns = { $count ->
@@ -537,7 +558,7 @@ error-long-advice = Veuillez raccourcir la recherche. Quelques mots ou une ou de
 error-internal = Une erreur s’est produite
 error-internal-advice = L’erreur a été enregistrée. Veuillez réessayer plus tard.
 error-request = Cette requête ne peut être traitée
-error-request-advice = Veuillez vérifier l’adresse ou le formulaire :
+error-request-advice = Veuillez vérifier l’adresse ou le formulaire :
 error-start = Page d’accueil
 
 ## Entités
@@ -559,7 +580,7 @@ entities-here = Trouver des entités de ce jeu de données par mots
 occurrences-of = Jeux de données avec { $resource }
 occurrences-link = Jeux de données où figure cette ressource
 occurrences-none = Aucun jeu de données ne contient cette ressource.
-occurrences-minimums = La ressource est fréquente : les nombres sont des minimums.
+occurrences-minimums = La ressource est fréquente : les nombres sont des minimums.
 occurrences-incomplete = D’autres jeux de données peuvent la contenir.
 occurs-as-subject = { $count ->
     [one] sujet de { $number } triplet

@@ -74,6 +74,7 @@ results = { $count ->
 }
 results-for = Risultati per «{ $query }»
 feed-of-search = Questa ricerca come feed
+feed-last-changed = Insiemi di dati, gli ultimi modificati per primi
 did-you-mean = Intendeva
 corrected = Ricerca di “{ $text }”
 interpreted = Interpretato:
@@ -167,6 +168,7 @@ filter-until = Fino al { $year }
 filter-within = Luogo: { $box }
 filter-covers = Periodo: { $period }
 filter-column = Colonna: { $column }
+filter-value = { $facet }: { $value }
 less-frequent = { $count ->
     [one] e { $number } meno frequente
    *[other] e { $number } meno frequenti
@@ -177,7 +179,8 @@ years-to = a
 years-published = di pubblicazione
 years-covered = che i dati coprono
 place = Luogo
-place-example = Paese o stato
+place-example = Paese o Stato degli USA
+place-not-found = «{ $name }» non è un paese o uno Stato degli USA conosciuto. Scriva un altro nome, oppure ovest,sud,est,nord in gradi.
 years-undated = { $count ->
     [one] È incluso { $number } insieme senza data.
    *[other] Sono inclusi { $number } insiemi senza data.
@@ -344,6 +347,12 @@ example-entities = Entità di esempio
 one-of = { $class }, una di { $number }
 all-triples = Tutte le triple
 query-with-sparql = Interroga con SPARQL
+example-triples = Alcune triple
+example-class = Entità della classe «{ $class }»
+example-pattern = «{ $class }» con «{ $property }» e «{ $other }»
+example-link = Da «{ $from }» tramite «{ $property }» a «{ $to }»
+example-values = I valori più frequenti di «{ $property }»
+example-elsewhere = Tutti gli insiemi di dati con la classe «{ $class }»
 similar-datasets = Insiemi di dati simili
 all-similar = Tutti gli insiemi simili
 search-like = Cercare insiemi simili, su
@@ -366,6 +375,7 @@ cite = Cita
 metadata-quality = Qualità dei metadati
 referenced-by = Citato da
 entity-no-triples = Nessuna tripla con questo soggetto.
+entity-unnamed = Un nodo senza nome
 
 ## Similar datasets
 
@@ -448,6 +458,8 @@ sparql-rows = { $count ->
    *[other] { $number } righe
 }
 sparql-truncated = Ci sono altre righe; l’endpoint ne limita il numero. Aggiunga LIMIT o un modello più specifico.
+sparql-link = Link a questo risultato
+sparql-no-link = L’indirizzo di questa pagina non contiene l’interrogazione, perché è lunga. Salvi l’interrogazione per ripeterla.
 sparql-chart = Grafico: { $column } per { $label }
 sparql-map = Mappa del risultato
 sparql-completions = Prefissi, classi e proprietà
@@ -519,6 +531,15 @@ table-rows = { $count ->
 table-csvw = Descrizione della tabella per i programmi
 table-filter = Con il testo
 table-none = Nessuna riga contiene questo testo.
+table-matching = { $count ->
+    [one] { $number } riga contiene questo testo.
+   *[other] { $number } righe contengono questo testo.
+}
+table-matching-minimum = { $count ->
+    [one] Almeno { $number } riga contiene questo testo.
+   *[other] Almeno { $number } righe contengono questo testo.
+}
+table-matching-csv = solo queste righe
 table-name = Nome
 table-incomplete = Il testo non è stato cercato in tutte le righe. Il CSV le contiene tutte.
 table-more-columns = { $count ->

@@ -28,7 +28,8 @@ impl TriplePage {
 pub(crate) struct Entity {
     /// IRI, or blank node label as in `_:b0`.
     pub(crate) name: String,
-    pub(crate) label: String,
+    /// `None` for a blank node without a label.
+    pub(crate) label: Option<String>,
     /// Triples with the resource as subject.
     pub(crate) out: TriplePage,
     /// Triples with the resource as object.
@@ -235,7 +236,7 @@ impl LabelledTriples {
             .collect()
     }
 
-    fn label_of(&self, node: &NamedOrBlankNode, languages: &[String]) -> String {
+    fn label_of(&self, node: &NamedOrBlankNode, languages: &[String]) -> Option<String> {
         let (text, is_blank) = match node {
             NamedOrBlankNode::NamedNode(node) => (node.as_str(), false),
             NamedOrBlankNode::BlankNode(node) => (node.as_str(), true),
@@ -250,11 +251,8 @@ impl LabelledTriples {
             .triples()
             .iter()
             .flat_map(|triple| [triple.subject, triple.object]);
-        let label = ends
-            .into_iter()
-            .find(is_node)
-            .and_then(|id| self.labels(languages).label(id));
-        label.unwrap_or_else(|| "A node without a name".to_owned())
+        let id = ends.into_iter().find(is_node)?;
+        self.labels(languages).label(id)
     }
 }
 

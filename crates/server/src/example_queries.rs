@@ -6,9 +6,10 @@
 //! In RDF they are instances of `sh:SPARQLSelectExecutable`, as other SPARQL endpoints publish them.
 //! <https://www.w3.org/TR/shacl/#sparql-constraints>, <https://github.com/sib-swiss/sparql-examples>
 
+use crate::locale::Texts;
 use lodeseek_engine::Card;
 use lodeseek_rdf::vocab::{rdf, rdfs, schema, sh};
-use lodeseek_rdf::{local_name, words};
+use lodeseek_rdf::{local_name, on_one_line, words};
 use lodeseek_snippet::{LabelledTriple, TermKind};
 use oxrdf::{Literal, NamedNode, Triple};
 use serde::Serialize;
@@ -28,13 +29,19 @@ pub(crate) struct Example {
     pub(crate) query: String,
 }
 
-/// Replaces the names of a template by terms. IRIs contain no `<`, so no term can form another name or end early.
+/// Replaces the names of a template by terms. IRIs contain no `<`, so no term can form another name or end early. The title replaces
+/// the comment of the template, which explains the names.
 fn fill(title: String, template: &str, terms: &[(&str, &NamedNode)]) -> Example {
-    let query = terms
-        .iter()
-        .fold(template.to_owned(), |query, (name, term)| {
-            query.replace(&format!("<{name}>"), &term.to_string())
-        });
+    // A line break in a name would end the comment.
+    let mut query = format!("# {}\n", on_one_line(&title));
+    let lines = template.lines().skip_while(|line| line.starts_with('#'));
+    for line in lines {
+        query.push_str(line);
+        query.push('\n');
+    }
+    for (name, term) in terms {
+        query = query.replace(&format!("<{name}>"), &term.to_string());
+    }
     Example { title, query }
 }
 
@@ -49,40 +56,40 @@ fn valid_iris(counts: &[(String, u64)]) -> impl Iterator<Item = NamedNode> {
         .filter_map(|(iri, _)| NamedNode::new(iri.as_str()).ok())
 }
 
-/// Returns the example queries of a dataset; none if it has no content.
-pub(crate) fn example_queries(card: &Card, dataset: &NamedNode) -> Vec<Example> {
+/// Returns the example queries of a dataset, with titles in the language of some texts; none if it has no content.
+pub(crate) fn example_queries(card: &Card, dataset: &NamedNode, texts: &Texts) -> Vec<Example> {
     if card.profile.triples == 0 {
         return Vec::new();
     }
     let mut examples = vec![fill(
-        "Some triples".to_owned(),
+        texts.text("example-triples"),
         TRIPLES,
         &[("DATASET", dataset)],
     )];
     let classes: Vec<NamedNode> = valid_iris(&card.profile.classes).take(2).collect();
     examples.extend(classes.iter().map(|class| {
         fill(
-            format!("Entities of the class “{}”", name(class)),
+            texts.text_with("example-class", &[("class", &name(class))]),
             CLASS,
             &[("DATASET", dataset), ("CLASS", class)],
         )
     }));
     let entities = SnippetEntities::new(&card.snippet);
-    examples.extend(entities.pattern(dataset));
-    examples.extend(entities.link(dataset));
+    examples.extend(entities.pattern(dataset, texts));
+    examples.extend(entities.link(dataset, texts));
     let property =
         valid_iris(&card.profile.properties).find(|property| property.as_str() != rdf::TYPE);
     examples.extend(property.iter().map(|property| {
         let terms = [("DATASET", dataset), ("PROPERTY", property)];
         fill(
-            format!("The most frequent values of “{}”", name(property)),
+            texts.text_with("example-values", &[("property", &name(property))]),
             VALUES,
             &terms,
         )
     }));
     examples.extend(classes.first().map(|class| {
         fill(
-            format!("All datasets with the class “{}”", name(class)),
+            texts.text_with("example-elsewhere", &[("class", &name(class))]),
             ELSEWHERE,
             &[("CLASS", class)],
         )
@@ -122,7 +129,7 @@ impl<'s> SnippetEntities<'s> {
     }
 
     /// Returns a query for entities of a class by two properties.
-    fn pattern(&self, dataset: &NamedNode) -> Option<Example> {
+    fn pattern(&self, dataset: &NamedNode, texts: &Texts) -> Option<Example> {
         let of = |subject: &str| -> BTreeSet<&NamedNode> {
             self.triples
                 .iter()
@@ -139,11 +146,13 @@ impl<'s> SnippetEntities<'s> {
             .max_by_key(|(_, p)| p.len())?;
         let mut properties = properties.into_iter();
         let (property, other) = (properties.next()?, properties.next()?);
-        let title = format!(
-            "“{}” with “{}” and “{}”",
-            name(class),
-            name(property),
-            name(other)
+        let title = texts.text_with(
+            "example-pattern",
+            &[
+                ("class", &name(class)),
+                ("property", &name(property)),
+                ("other", &name(other)),
+            ],
         );
         let terms = [
             ("DATASET", dataset),
@@ -155,7 +164,7 @@ impl<'s> SnippetEntities<'s> {
     }
 
     /// Returns a query for links between two classes.
-    fn link(&self, dataset: &NamedNode) -> Option<Example> {
+    fn link(&self, dataset: &NamedNode, texts: &Texts) -> Option<Example> {
         let class = |entity: &str| self.classes.get(entity);
         let mut links = self
             .triples
@@ -164,11 +173,13 @@ impl<'s> SnippetEntities<'s> {
                 Some((class(subject)?, property, class((*object)?)?))
             });
         let (from, property, to) = links.next()?;
-        let title = format!(
-            "From “{}” by “{}” to “{}”",
-            name(from),
-            name(property),
-            name(to)
+        let title = texts.text_with(
+            "example-link",
+            &[
+                ("from", &name(from)),
+                ("property", &name(property)),
+                ("to", &name(to)),
+            ],
         );
         let terms = [
             ("DATASET", dataset),

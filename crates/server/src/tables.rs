@@ -319,6 +319,8 @@ pub(crate) struct Rows {
     pub(crate) entities: Vec<Entity>,
     /// If true, further entities follow.
     pub(crate) more: bool,
+    /// Number of entities that pass the filter, of those read; `None` without a filter.
+    pub(crate) matching: Option<usize>,
     /// If true, the filter did not read all entities.
     pub(crate) is_incomplete: bool,
 }
@@ -332,53 +334,91 @@ pub(crate) fn rows(
     limit: usize,
     languages: &[String],
 ) -> Result<Rows, StoreError> {
+    if !filter.is_empty() {
+        return filtered_rows(table, filter, skip, limit, languages);
+    }
     let mut rows = Rows {
         entities: Vec::new(),
         more: false,
+        matching: None,
         is_incomplete: false,
     };
-    let filter = filter.to_lowercase();
-    let mut passed = 0;
-    for (read, node) in table.entities()?.enumerate() {
+    for (place, node) in table.entities()?.enumerate() {
         let node = node?;
-        if !filter.is_empty() && read == MAX_FILTERED_ENTITIES {
-            rows.is_incomplete = true;
-            break;
-        }
-        if filter.is_empty() && passed < skip {
-            passed += 1;
+        if place < skip {
             continue;
         }
-        if rows.entities.len() == limit && filter.is_empty() {
+        if rows.entities.len() == limit {
             rows.more = true;
             break;
         }
         let entity = outgoing(&table.resources, &node, MAX_ROW_TRIPLES, languages)?;
-        if !filter.is_empty() {
-            if !contains(&entity, &filter) {
-                continue;
-            }
-            passed += 1;
-            if passed <= skip {
-                continue;
-            }
-            if rows.entities.len() == limit {
-                rows.more = true;
-                break;
-            }
-        }
         rows.entities.push(entity);
     }
     Ok(rows)
 }
 
+/// Returns the entities of a page that pass a filter. All pages read the same entities, so that the number of matches is the same
+/// on each.
+fn filtered_rows(
+    table: &ClassTable<'_>,
+    filter: &str,
+    skip: usize,
+    limit: usize,
+    languages: &[String],
+) -> Result<Rows, StoreError> {
+    let filter = filter.to_lowercase();
+    let (mut entities, mut matching, mut is_incomplete) = (Vec::new(), 0, false);
+    for (read, node) in table.entities()?.enumerate() {
+        if read == MAX_FILTERED_ENTITIES {
+            is_incomplete = true;
+            break;
+        }
+        let entity = outgoing(&table.resources, &node?, MAX_ROW_TRIPLES, languages)?;
+        if !contains(&entity, &filter) {
+            continue;
+        }
+        matching += 1;
+        if matching > skip && entities.len() < limit {
+            entities.push(entity);
+        }
+    }
+    Ok(Rows {
+        more: matching > skip + entities.len(),
+        entities,
+        matching: Some(matching),
+        is_incomplete,
+    })
+}
+
 /// Returns true if the label or a value of an entity contains a text in lower case.
 fn contains(entity: &Entity, text: &str) -> bool {
     let values = entity.out.triples.iter().map(|triple| &triple.object.label);
-    [&entity.label]
-        .into_iter()
+    entity
+        .label
+        .iter()
         .chain(values)
         .any(|value| value.to_lowercase().contains(text))
+}
+
+/// Filter of the rows of a CSV: that of the page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RowFilter {
+    /// Text that the label or a value of an entity contains. Empty: all entities pass.
+    pub(crate) text: String,
+    /// Languages of the labels, best first.
+    pub(crate) languages: Vec<String>,
+}
+
+impl RowFilter {
+    /// Returns true if an entity passes.
+    fn passes(&self, table: &ClassTable<'_>, node: &NamedOrBlankNode) -> Result<bool, StoreError> {
+        if self.text.is_empty() {
+            return Ok(true);
+        }
+        let entity = outgoing(&table.resources, node, MAX_ROW_TRIPLES, &self.languages)?;
+        Ok(contains(&entity, &self.text.to_lowercase()))
+    }
 }
 
 /// Error of a table in CSV.
@@ -392,11 +432,12 @@ pub(crate) enum TableError {
     Csv(#[from] csv::Error),
 }
 
-/// Writes all entities of a table as CSV (RFC 4180): a header, then a line for each entity. The column with the IRIs of the entities is
+/// Writes the entities of a table that pass a filter as CSV (RFC 4180): a header, then a line for each entity. The column with the IRIs of the entities is
 /// the last one if they are rows of a file, else the first one.
 pub(crate) fn write_csv(
     table: &ClassTable<'_>,
     columns: &[Column],
+    filter: &RowFilter,
     out: &mut impl Write,
 ) -> Result<(), TableError> {
     let mut writer = csv::WriterBuilder::new()
@@ -414,6 +455,9 @@ pub(crate) fn write_csv(
     }
     for entity in table.entities()? {
         let entity = entity?;
+        if !filter.passes(table, &entity)? {
+            continue;
+        }
         let mut cells = vec![String::new(); columns.len()];
         for (property, object) in properties(&table.resources, &entity, &table.class)? {
             let Some(place) = places.get(&(property.as_str(), language(&object))) else {

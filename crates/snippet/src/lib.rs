@@ -46,7 +46,8 @@ pub struct Snippet {
     pub triples: Vec<Triple>,
     /// Value of the method's objective function for these triples.
     pub gain: f64,
-    /// If true, a work bound or a deadline ended the search before all possibilities were tried.
+    /// If true, a work bound or a deadline ended the search before all possibilities were tried. The budget of triples is no such
+    /// bound.
     pub interrupted: bool,
 }
 

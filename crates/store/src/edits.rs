@@ -241,6 +241,17 @@ mod tests {
     const DUMP: &str = "# a comment\n<http://e.org/oak> <http://e.org/height> 01.50 .\n";
 
     #[test]
+    fn an_edit_is_not_among_the_past_loads() {
+        let home = Home::new();
+        home.load("Trees", "tree", DUMP);
+        let loads = home.store.past_loads().expect("read");
+        assert_eq!(loads.len(), 1);
+        let edited = home.edit(json!({"title": {"en": "Street trees"}}));
+        assert_eq!(edited, DatasetOutcome::Replaced);
+        assert_eq!(home.store.past_loads().expect("read"), loads);
+    }
+
+    #[test]
     fn edits_survive_loads_and_can_be_removed() {
         let home = Home::new();
         home.load("Trees", "tree", DUMP);

@@ -425,10 +425,11 @@ impl<'s> Loader<'s> {
                 stamp,
             )?;
         }
-        Ok(self.note_load(LoadReport {
+        // An edit is no load: the list for the operator keeps the loads.
+        Ok(LoadReport {
             datasets: vec![report],
             ..LoadReport::default()
-        }))
+        })
     }
 
     /// Adds a load to the list for the operator. The datasets are stored: a failure to list them is logged only.

@@ -89,7 +89,10 @@ impl Store {
     }
 
     /// Returns the source of each description, for datasets with a record.
-    pub(super) fn origins(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn origins(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let mut origins = BTreeMap::new();
         for (subject, origin) in self.query_derivations(None)? {
             let dataset = subject

@@ -211,6 +211,7 @@ impl Store {
             found.triples += self.verify_dataset(entry, &mut found.damage);
             found.datasets += 1;
         }
+        on_progress(entries.len(), entries.len());
         if !found
             .damage
             .iter()

@@ -1,6 +1,6 @@
 //! Descriptions of tables in files beside them: metadata of CSV on the Web, data packages, data dictionaries.
 
-use crate::csvw::{Fetched, Resolver, describe_columns};
+use crate::csvw::{Fetched, Resolver, describe_table};
 use crate::table::{ColumnDescription, file_stem};
 use lodeseek_rdf::percent_encode;
 use serde_json::{Map, Value};
@@ -124,14 +124,23 @@ fn csvw_metadata(folder: &Path, name: &str, description: &mut TableDescription) 
         if !text.contains("http://www.w3.org/ns/csvw") {
             continue;
         }
-        match describe_columns(&text, &address_of(&document), &address_of(name), &resolver) {
-            Ok(columns) if columns.is_empty() => (),
-            Ok(mut columns) => {
-                for column in &mut columns {
+        match describe_table(&text, &address_of(&document), &address_of(name), &resolver) {
+            Ok(None) => (),
+            Ok(Some(mut table)) => {
+                for column in &mut table.columns {
                     // A relative property is a column of the file, whose address is not known here.
                     column.property.take_if(|iri| iri.starts_with(FOLDER));
                 }
-                description.columns = columns;
+                description.title = table.title;
+                description.description = table.description;
+                description.columns = table.columns;
+                if !table.unused.is_empty() {
+                    let unused: Vec<&str> = table.unused.into_iter().collect();
+                    description.problems.push(format!(
+                        "{document}: without effect on the rows of {name}: {}; load {document} instead of {name} to convert the table by CSV on the Web",
+                        unused.join(", ")
+                    ));
+                }
                 return;
             }
             Err(error) => description.problems.push(format!("{document}: {error}")),
@@ -353,5 +362,24 @@ mod tests {
             assert_eq!(description, Some("of the crown"), "{header}");
         }
         assert!(ash.problems.is_empty(), "{:?}", ash.problems);
+
+        fs::write(
+            place("data/rain.csv-metadata.json"),
+            r#"{"@context": "http://www.w3.org/ns/csvw", "url": "rain.csv", "dc:title": "Rain gauges", "tableSchema": {
+                "aboutUrl": "http://e.org/{station}", "columns": [{"titles": "stn", "name": "station"},
+                {"titles": "mm", "name": "daily_precipitation"}, {"name": "none", "virtual": true}]}}"#,
+        )
+        .expect("written");
+        let rain = find(&place("data/rain.csv"));
+        assert_eq!(rain.title.as_deref(), Some("Rain gauges"));
+        let labels = rain.columns.iter().map(|column| column.title.as_deref());
+        let names = ["station", "daily precipitation"].map(Some);
+        assert_eq!(labels.take(2).collect::<Vec<_>>(), names);
+        assert!(
+            rain.problems.len() == 1
+                && rain.problems[0].contains("of rain.csv: aboutUrl, virtual;"),
+            "{:?}",
+            rain.problems
+        );
     }
 }

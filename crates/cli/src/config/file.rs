@@ -1,6 +1,6 @@
 //! The configuration file: its keys with their lines, and errors that name them.
 
-use super::keys::{Key, is_table};
+use super::keys::{Key, Kind, is_table};
 use super::{Settings, suggestion};
 use anyhow::{bail, ensure};
 use std::collections::BTreeMap;
@@ -8,6 +8,23 @@ use std::ops::Range;
 use std::path::Path;
 use toml::Table;
 use toml::de::{DeTable, DeValue};
+
+/// Returns the message of a wrong value without the names of types of the program's language.
+fn readable(message: &str, kind: Kind) -> String {
+    let found = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "));
+    let Some((found, expected)) = found.and_then(|rest| rest.rsplit_once(", expected ")) else {
+        return message.to_owned();
+    };
+    let expected = match expected {
+        "u16" | "u32" | "u64" | "usize" => format!("{}, 0 or more", kind.expected()),
+        "a nonzero u64" | "a nonzero usize" => format!("{}, 1 or more", kind.expected()),
+        "a boolean" | "a string" | "a sequence" => kind.expected(),
+        _ => return message.to_owned(),
+    };
+    format!("expected {expected}; found {found}")
+}
 
 /// A parsed configuration file with known keys only.
 #[derive(Debug)]
@@ -141,10 +158,18 @@ impl<'t> ConfigFile<'t> {
                 .iter()
                 .filter(holds)
                 .min_by_key(|(_, _, value)| value.len());
-            let key = key
-                .map(|(key, ..)| format!("`{key}`: "))
-                .unwrap_or_default();
-            bail!("{}: {key}{}", self.place(start), error.message().trim());
+            let message = error.message().trim();
+            match key {
+                Some((key, ..)) => {
+                    let kind = self.keys.iter().find(|known| known.path == key);
+                    let message = match kind {
+                        Some(known) => readable(message, known.kind),
+                        None => message.to_owned(),
+                    };
+                    bail!("{}: `{key}`: {message}", self.place(start))
+                }
+                None => bail!("{}: {message}", self.place(start)),
+            }
         }
         Ok(toml::from_str(self.text)?)
     }

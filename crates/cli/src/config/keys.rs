@@ -14,6 +14,8 @@ pub enum Kind {
     Model,
     /// Whole number.
     Number,
+    /// Whole number of a unit, such as seconds.
+    Quantity(&'static str),
     /// true or false.
     Boolean,
     /// List of texts.
@@ -44,6 +46,20 @@ impl Key {
     pub fn variable(&self) -> String {
         let name = self.path.to_ascii_uppercase().replace(['.', '-'], "_");
         format!("{}{name}", super::PREFIX)
+    }
+}
+
+impl Kind {
+    /// Describes a value of this kind, for the message of a wrong one.
+    pub(super) fn expected(self) -> String {
+        match self {
+            Self::Text | Self::Path | Self::Model => "a text in quotation marks".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Quantity(unit) => format!("a number of {unit}"),
+            Self::Boolean => "true or false".to_owned(),
+            Self::List => "a list of texts in quotation marks".to_owned(),
+            Self::Harvests => "tables [[harvest]]".to_owned(),
+        }
     }
 }
 

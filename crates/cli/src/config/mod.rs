@@ -79,6 +79,8 @@ impl fmt::Display for Source {
 pub struct Config<S> {
     /// Values by type.
     pub settings: S,
+    /// Path of the file.
+    path: PathBuf,
     sources: BTreeMap<&'static str, Source>,
     values: Table,
     /// Messages about variables that look like settings, and are none.
@@ -112,6 +114,7 @@ impl<S: Settings> Config<S> {
         let file = ConfigFile::parse::<S>(path, text)?;
         let mut config = Self {
             values: file.values::<S>()?,
+            path: path.to_owned(),
             ..Self::default()
         };
         for key in S::KEYS {
@@ -149,6 +152,15 @@ impl<S: Settings> Config<S> {
     /// Returns the place of a setting. `None` for a default.
     pub fn source(&self, key: &str) -> Option<&Source> {
         self.sources.get(key)
+    }
+
+    /// Returns the place of a setting for an error: the path of the file with the line, or the variable. Empty for a default.
+    pub fn place(&self, key: &str) -> String {
+        match self.source(key) {
+            Some(Source::File(line)) => format!("{}:{line}", self.path.display()),
+            Some(Source::Variable(name)) => name.clone(),
+            None => String::new(),
+        }
     }
 
     /// Returns the value of a setting in TOML. `None` for a default.
@@ -285,11 +297,10 @@ fn variable_value<S: Settings>(key: &Key, name: &str, text: &str) -> anyhow::Res
                 .parse()
                 .with_context(|| wrong("true or false is expected"))?,
         ),
-        Kind::Number => Value::Integer(
-            text.trim()
-                .parse()
-                .with_context(|| wrong("a number is expected"))?,
-        ),
+        Kind::Number | Kind::Quantity(_) => {
+            let expected = format!("{} is expected", key.kind.expected());
+            Value::Integer(text.trim().parse().with_context(|| wrong(&expected))?)
+        }
         Kind::List => Value::from(
             text.split(',')
                 .map(|one| one.trim().to_owned())

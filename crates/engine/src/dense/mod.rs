@@ -146,6 +146,12 @@ impl DenseRetriever {
             .len()
     }
 
+    /// Counts the datasets among some whose vectors were found damaged.
+    pub(super) fn count_damaged(&self, ids: &[DatasetId]) -> usize {
+        let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.iter().filter(|id| damaged.ids.contains(*id)).count()
+    }
+
     /// Notes that the vectors of a dataset are damaged. Logs it once for each commit of the vectors.
     fn note_damage(&self, id: &DatasetId, generation: u64) {
         let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,7 +15,7 @@ use oxrdf::{NamedNode, Term, Triple, Variable};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,10 +24,15 @@ const MAX_OWN_CALLS: usize = 2;
 /// Minimum number of bindings in a rejected request for which the size counts as the cause of the rejection.
 const MIN_TOO_LARGE: usize = 100;
 
+/// Opens an index, or returns the reason for which it cannot be opened.
+type OpenIndex = dyn Fn() -> Result<Arc<Searcher>, String> + Send + Sync;
+
 /// Sources of the services of a home: index, query engine and client.
 pub(super) struct LocalRequests {
     /// The search service, or the reason for which there is none.
-    search: Result<SearchService, String>,
+    search: OnceLock<Result<SearchService, String>>,
+    /// Opens the index for the first search.
+    open_index: Option<Box<OpenIndex>>,
     /// This home's query engine. Weak, so that cancelled queries do not keep the store open.
     own: Weak<QueryEngine>,
     limits: SparqlLimits,
@@ -59,9 +64,9 @@ pub(super) struct SelectRequest<'r> {
 
 impl LocalRequests {
     pub(super) fn new(queries: &Arc<QueryEngine>, limits: SparqlLimits) -> Self {
-        let search = Err("there is no index to search; run `lodeseek index`".to_owned());
         Self {
-            search,
+            search: OnceLock::new(),
+            open_index: None,
             own: Arc::downgrade(queries),
             limits,
             own_calls: AtomicUsize::new(0),
@@ -69,17 +74,32 @@ impl LocalRequests {
         }
     }
 
-    pub(super) fn with_search(mut self, searcher: Arc<Searcher>) -> Self {
-        if let Some(queries) = self.own.upgrade() {
-            self.search = Ok(SearchService::new(searcher, Arc::clone(queries.store())));
+    pub(super) fn with_search(self, searcher: Arc<Searcher>) -> Self {
+        let service = self.service(searcher);
+        Self {
+            search: OnceLock::from(service),
+            ..self
         }
-        self
     }
 
-    pub(super) fn without_search(self, reason: String) -> Self {
+    pub(super) fn with_search_on_demand(self, open: Box<OpenIndex>) -> Self {
         Self {
-            search: Err(reason),
+            open_index: Some(open),
             ..self
+        }
+    }
+
+    fn service(&self, searcher: Arc<Searcher>) -> Result<SearchService, String> {
+        match self.own.upgrade() {
+            Some(queries) => Ok(SearchService::new(searcher, Arc::clone(queries.store()))),
+            None => Err("the home is closed".to_owned()),
+        }
+    }
+
+    fn open_search(&self) -> Result<SearchService, String> {
+        match &self.open_index {
+            Some(open) => self.service(open()?),
+            None => Err("there is no index to search; run `lodeseek index`".to_owned()),
         }
     }
 
@@ -98,6 +118,7 @@ impl LocalRequests {
     ) -> Result<Vec<Triple>, ServiceError> {
         let search = self
             .search
+            .get_or_init(|| self.open_search())
             .as_ref()
             .map_err(|reason| ServiceError::Failed(reason.clone()))?;
         search.triples(parameters, has_passed)

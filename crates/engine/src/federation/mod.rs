@@ -48,8 +48,6 @@ struct ServiceNames {
     base: String,
     /// Addresses of the home besides its base.
     addresses: Vec<String>,
-    /// If true, there is an index to search.
-    has_search: bool,
     /// Maximum number of rows of a response.
     max_rows: u64,
 }
@@ -87,7 +85,6 @@ impl Federation {
         let names = ServiceNames {
             base: queries.store().iris().base().to_owned(),
             addresses: Vec::new(),
-            has_search: false,
             max_rows: limits.service_rows as u64,
         };
         Self {
@@ -99,11 +96,16 @@ impl Federation {
     /// Adds the search service of an index.
     #[must_use]
     pub fn with_search(self, searcher: Arc<Searcher>) -> Self {
-        let names = ServiceNames {
-            has_search: true,
-            ..self.names
-        };
-        Self { names, ..self }.map_local(|local| local.with_search(searcher))
+        self.map_local(|local| local.with_search(searcher))
+    }
+
+    /// Adds the search service of an index that is opened for the first search. A failure to open it is that of the search.
+    #[must_use]
+    pub fn with_search_on_demand(
+        self,
+        open: impl Fn() -> Result<Arc<Searcher>, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.map_local(|local| local.with_search_on_demand(Box::new(open)))
     }
 
     /// Sets the addresses of this home besides its base, as `http://127.0.0.1:7878/`. Queries sent to such an address, and
@@ -117,16 +119,6 @@ impl Federation {
             },
             ..self
         }
-    }
-
-    /// Disables the search service. Calls of it fail with this reason.
-    #[must_use]
-    pub fn without_search(self, reason: impl Into<String>) -> Self {
-        let names = ServiceNames {
-            has_search: false,
-            ..self.names
-        };
-        Self { names, ..self }.map_local(|local| local.without_search(reason.into()))
     }
 
     /// Sets the client for remote endpoints, which are restricted by the client's egress policy.
@@ -173,12 +165,9 @@ impl Services for Federation {
         }
     }
 
-    fn needs(&self, service: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
-        if self.names.has_search && self.names.is_search(service) {
-            service::needs(pattern)
-        } else {
-            Vec::new()
-        }
+    fn needs(&self, _: &NamedNode, pattern: &GraphPattern) -> Vec<Variable> {
+        // The search of another home needs its parameters, too.
+        service::needs(pattern)
     }
 
     fn is_bounded(&self, service: &NamedNode, pattern: &GraphPattern) -> bool {

@@ -13,20 +13,20 @@ use std::{fs, io};
 
 /// A dataset as the indexer found it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ExaminedDataset {
+pub(crate) struct ExaminedDataset {
     /// Digest of its description.
-    pub(super) description: String,
+    pub(crate) description: String,
     /// Version of its content.
-    pub(super) content: String,
+    pub(crate) content: String,
     /// Version of its document.
-    pub(super) document: String,
+    pub(crate) document: String,
     /// Keys by which duplicates are found.
     pub(super) candidate: Candidate,
 }
 
 /// The datasets of a complete run.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Examined {
+pub(crate) struct Examined {
     /// Program and options, on which documents depend beside the dataset.
     maker: String,
     datasets: BTreeMap<DatasetId, ExaminedDataset>,
@@ -49,14 +49,21 @@ impl Examined {
 
     /// Reads the datasets of the last run. There are none if it was not complete, or made by another program or with other options.
     pub(super) fn read(home: &Path, deriver: &Deriver<'_>) -> BTreeMap<DatasetId, ExaminedDataset> {
-        // A damaged file is as good as none: everything is read.
-        let Ok(Some(text)) = store::read_checked(&path(home)) else {
-            return BTreeMap::new();
-        };
-        match serde_json::from_slice::<Self>(&text) {
-            Ok(examined) if examined.maker == maker(deriver) => examined.datasets,
+        match Self::read_file(home) {
+            Some(examined) if examined.maker == maker(deriver) => examined.datasets,
             _ => BTreeMap::new(),
         }
+    }
+
+    /// Reads the datasets of the last run, of any program and any options. There are none if it was not complete.
+    pub(crate) fn read_any(home: &Path) -> BTreeMap<DatasetId, ExaminedDataset> {
+        Self::read_file(home).map_or_else(BTreeMap::new, |examined| examined.datasets)
+    }
+
+    /// Reads the file. A damaged one is as good as none: everything is read.
+    fn read_file(home: &Path) -> Option<Self> {
+        let text = store::read_checked(&path(home)).ok()??;
+        serde_json::from_slice(&text).ok()
     }
 
     /// Removes the file, before derived data changes.

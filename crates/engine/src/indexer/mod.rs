@@ -3,10 +3,10 @@
 mod examined;
 mod prepare;
 
+pub(crate) use examined::{Examined, ExaminedDataset};
 pub use prepare::DerivedDataset;
 pub(crate) use prepare::description_version;
 
-use self::examined::{Examined, ExaminedDataset};
 use super::card::read_card;
 use super::duplicates;
 use super::translations::{concern_labels, has_other_labels, update_own_translations};

@@ -100,7 +100,8 @@ pub struct EncoderSummary {
     pub model: String,
     /// The unit of text for which it has one vector.
     pub granularity: Granularity,
-    /// Number of candidates with missing, damaged or outdated vectors. Only the other rankings place them.
+    /// Number of candidates that were not encoded since they changed, or whose vectors are damaged. Only the other rankings place
+    /// them. Those without a text that the encoder reads are none of them.
     pub unencoded: usize,
     /// Number of datasets whose vectors were found damaged so far. Searches by vectors do not find them.
     #[serde(skip_serializing_if = "is_zero")]
@@ -234,6 +235,8 @@ struct CandidateScores {
     dense: FxHashMap<DatasetId, Vec<DenseMatch>>,
     works: Option<WorkVotes>,
     candidates: usize,
+    /// Number of candidates without current, sound vectors by encoder; the multilingual one is the last.
+    unencoded: Vec<usize>,
 }
 
 impl Reranker {
@@ -439,15 +442,15 @@ impl Reranker {
             dense,
             works,
             candidates,
+            unencoded,
         } = current.scores(query, current.options.works_for(query.text), sparse, scope)?;
-        let mut encoders = Vec::with_capacity(current.encoders.len() + 1);
-        let rankings = components.dense.iter().chain(&components.multilingual);
-        for (dense, ranking) in current.retrievers().zip(rankings) {
+        let mut encoders = Vec::with_capacity(unencoded.len());
+        for (dense, unencoded) in current.retrievers().zip(unencoded) {
             let encoder = dense.encoder();
             encoders.push(EncoderSummary {
                 model: encoder.name().to_owned(),
                 granularity: encoder.granularity(),
-                unencoded: candidates - ranking.len(),
+                unencoded,
                 damaged: dense.damaged(),
             });
         }
@@ -640,6 +643,7 @@ impl Configuration {
         let candidates: Vec<DatasetId> = candidates.into_iter().collect();
         let mut matches = FxHashMap::<_, Vec<DenseMatch>>::default();
         let mut dense_rankings = Vec::with_capacity(self.encoders.len());
+        let mut unencoded = Vec::with_capacity(self.encoders.len() + 1);
         for (place, (dense, query)) in self.encoders.iter().zip(&queries).enumerate() {
             let current = dense.current_candidates(query, &candidates, scope.snapshot)?;
             let mut scored = Vec::with_capacity(current.len());
@@ -651,12 +655,17 @@ impl Configuration {
                 matches.entry(id).or_default().push(matched);
             }
             dense_rankings.push(Ranking::from_scores(scored));
+            unencoded.push(candidates.len() - current.len() + dense.count_damaged(&current));
         }
         let mut multilingual = None;
         if let Some((retriever, encoded)) = encoded {
             let threads = self.options.threads;
+            let current =
+                retriever
+                    .dense
+                    .current_candidates(&encoded, &candidates, scope.snapshot)?;
             let mut scored = Vec::new();
-            for (id, matched) in retriever.scores(&encoded, &candidates, threads, scope.snapshot)? {
+            for (id, matched) in retriever.scores(&encoded, &current, threads) {
                 scored.push(Scored {
                     id: id.clone(),
                     score: matched.score,
@@ -664,6 +673,8 @@ impl Configuration {
                 matches.entry(id).or_default().push(matched);
             }
             multilingual = Some(Ranking::from_scores(scored));
+            let damaged = retriever.dense.count_damaged(&current);
+            unencoded.push(candidates.len() - current.len() + damaged);
         }
         let sparse = sparse
             .iter()
@@ -683,6 +694,7 @@ impl Configuration {
             dense: matches,
             works,
             candidates: candidates.len(),
+            unencoded,
         })
     }
 

@@ -47,15 +47,13 @@ impl MultilingualRetriever {
             .nearest(query, Self::COMBINATION, depth.get(), scope)
     }
 
-    /// Returns the scores of the candidates whose texts have not changed since they were encoded.
+    /// Returns the scores of datasets whose texts have not changed since they were encoded.
     pub(super) fn scores(
         &self,
         query: &EncodedQuery,
-        candidates: &[DatasetId],
+        current: &[DatasetId],
         threads: NonZeroUsize,
-        index: &Snapshot,
-    ) -> Result<Vec<(DatasetId, DenseMatch)>, EngineError> {
-        let current = self.dense.current_candidates(query, candidates, index)?;
+    ) -> Vec<(DatasetId, DenseMatch)> {
         let options = ScoringOptions {
             combination: Self::COMBINATION,
             condition: match self.min_similarity {
@@ -65,11 +63,11 @@ impl MultilingualRetriever {
             threads,
         };
         let mut scores = Vec::with_capacity(current.len());
-        for (id, mut matched) in self.dense.scores(query, &current, &options) {
+        for (id, mut matched) in self.dense.scores(query, current, &options) {
             matched.is_multilingual = true;
             scores.push((id, matched));
         }
-        Ok(scores)
+        scores
     }
 
     /// Returns the parts of a dataset's texts that contribute most to its score.

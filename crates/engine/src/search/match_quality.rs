@@ -51,6 +51,9 @@ pub struct MatchFeatures {
     pub score: f64,
     /// Its highest similarity by an encoder with one vector for each text other than the multilingual one, 0 if it has no vectors. `None`: the ranking is by words alone.
     pub similarity: Option<f64>,
+    /// If true, it contains no word of the query, and its similarity by every encoder is below the minimum: it is one of the nearest
+    /// datasets, and no match however high its place.
+    pub is_closest: bool,
 }
 
 impl MatchFeatures {
@@ -77,6 +80,7 @@ impl MatchFeatures {
         }
         let all: f64 = weights.iter().sum();
         let share = |part: f64| if all > 0.0 { part / all } else { 0.0 };
+        let is_distant = !dense.is_empty() && dense.iter().all(|one| one.closest);
         Self {
             words: share(words),
             metadata_words: share(metadata_words),
@@ -86,6 +90,7 @@ impl MatchFeatures {
                 .filter(|one| one.granularity == Granularity::Text && !one.is_multilingual)
                 .map(|one| one.score)
                 .reduce(f64::max),
+            is_closest: words == 0.0 && is_distant,
         }
     }
 
@@ -117,7 +122,7 @@ impl MatchFeatures {
     /// Returns the quality that these features alone show.
     #[must_use]
     pub fn quality(&self) -> MatchQuality {
-        if self.probability() >= Self::MIN_PROBABILITY {
+        if !self.is_closest && self.probability() >= Self::MIN_PROBABILITY {
             MatchQuality::Good
         } else {
             MatchQuality::Weak
@@ -164,7 +169,19 @@ mod tests {
             metadata_words: words,
             score,
             similarity,
+            is_closest: false,
         }
+    }
+
+    #[test]
+    fn the_nearest_dataset_below_the_minimum_similarity_is_weak() {
+        let near = features(0.0, 1.0, Some(0.5));
+        assert_eq!(near.quality(), MatchQuality::Good);
+        let closest = MatchFeatures {
+            is_closest: true,
+            ..near
+        };
+        assert_eq!(closest.quality(), MatchQuality::Weak);
     }
 
     #[test]

@@ -171,6 +171,25 @@ impl Reading<'_> {
             Reverse(self.only_native),
         )
     }
+
+    /// Returns true if only stems speak for the language, and the collection contains each word of it as typed: `Madrid` has the
+    /// Spanish stem of `madre`, and is the city.
+    fn is_doubtful(
+        &self,
+        words: &[String],
+        native: &[bool],
+        vocabulary: Option<&dyn Vocabulary>,
+    ) -> bool {
+        let Some(vocabulary) = vocabulary.filter(|_| self.certain == 0 && !self.is_detected) else {
+            return false;
+        };
+        let translated = self
+            .parts
+            .iter()
+            .filter(|part| !part.translations.is_empty());
+        let mut places = translated.flat_map(|part| part.start..part.start + part.len);
+        places.all(|place| native[place] || vocabulary.word_use(&words[place]).datasets > 0)
+    }
 }
 
 impl Translations {
@@ -304,10 +323,12 @@ impl Translations {
                 is_detected: detected == Some(source.code.as_str()),
                 ..self.read(&words, &native, &is_indexed, source)
             };
+            let is_likelier = best
+                .as_ref()
+                .is_none_or(|best| reading.likelihood() > best.likelihood());
             if reading.foreign > 0
-                && best
-                    .as_ref()
-                    .is_none_or(|best| reading.likelihood() > best.likelihood())
+                && is_likelier
+                && !reading.is_doubtful(&words, &native, vocabulary)
             {
                 best = Some(reading);
             }
@@ -1041,8 +1062,8 @@ mod tests {
             tokens.iter().any(|token| self.0.contains(token))
         }
 
-        fn word_use(&self, _: &str) -> WordUse {
-            WordUse::default()
+        fn word_use(&self, word: &str) -> WordUse {
+            self.token_use(word)
         }
 
         fn token_use(&self, token: &str) -> WordUse {
@@ -1051,6 +1072,22 @@ mod tests {
                 ..WordUse::default()
             }
         }
+    }
+
+    #[test]
+    fn a_name_of_the_collection_is_no_form_of_another_word() {
+        let mut builder = TranslationsBuilder::new(["en"]);
+        builder.add([("es", "madre"), ("en", "mother")]);
+        let translations = Translations::parse(builder.into_text()).expect("a dictionary");
+        let analysis = Analysis::new(AnalysisKind::Multilingual)
+            .with_translations(Some(Arc::new(translations)));
+        assert!(
+            analysis.translated_words("Madrid").1.is_some(),
+            "by its stem"
+        );
+        let analysis = analysis.with_vocabulary(Arc::new(Words(words(&["madrid"]))));
+        assert_eq!(analysis.translated_words("Madrid").1, None);
+        assert!(analysis.translated_words("madre").1.is_some());
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! these stems lack an ending only, and find related words (`Schulen`: `schul`, as of `Schule`). Some are other words: the Portuguese
 //! stemmer makes `par` of `Paris`, the Turkish one `w` of `wine`, and a French text contains `par` whatever it is about. A stem of a
 //! foreign language that is short, or lacks more than an ending, is therefore searched for only if most datasets that contain it are in
-//! this language, which their function words show; a longer one also if they are in English.
+//! this language, which their function words show; a longer one also if they are in English. The same holds for every foreign stem of a
+//! word that is written in English datasets: what has this stem there is another word (`parties` is no form of `part`).
 
 use super::QueryTerm;
 use super::language::{ENGLISH, LANGUAGES};
@@ -53,10 +54,17 @@ const MIN_STEM_LETTERS: usize = 4;
 const MAX_ENDING_LETTERS: usize = 3;
 
 /// Returns true if the datasets with a stem of some languages, by their indexes in [`LANGUAGES`], may be about the word.
-fn may_be_about(word: &str, stem: &str, languages: &[usize], vocabulary: &dyn Vocabulary) -> bool {
+/// `is_english`: the word is one of English datasets.
+fn may_be_about(
+    word: &str,
+    is_english: bool,
+    stem: &str,
+    languages: &[usize],
+    vocabulary: &dyn Vocabulary,
+) -> bool {
     let letters = stem.chars().count();
-    let is_long = letters >= MIN_STEM_LETTERS;
-    // Most stems cost no look into the index.
+    let is_long = letters >= MIN_STEM_LETTERS && !is_english;
+    // Most stems of foreign words cost no look into the index.
     if is_long && word.chars().count() <= letters + MAX_ENDING_LETTERS {
         return true;
     }
@@ -77,6 +85,10 @@ pub(super) fn remove_misleading_stems(
     for term in terms {
         let stems = analysis.tokens_by_language(&term.text);
         let typed = fold_text(&term.text);
+        let is_english = vocabulary
+            .word_use(&term.text)
+            .is_of_language(LANGUAGES[ENGLISH].2)
+            == Some(true);
         term.alternatives.retain(|token| {
             let mut languages = Vec::new();
             for (place, tokens) in stems.iter().enumerate() {
@@ -90,7 +102,7 @@ pub(super) fn remove_misleading_stems(
             is_own
                 || is_translation
                 || *token == typed
-                || may_be_about(&typed, token, &languages, vocabulary)
+                || may_be_about(&typed, is_english, token, &languages, vocabulary)
         });
     }
 }
@@ -156,6 +168,17 @@ mod tests {
         assert!(tokens.iter().any(|token| token == "forens"), "{tokens:?}");
         let tokens = searched("Manchester", None, &Collection(&[("manche", &["?"])]));
         assert!(!tokens.iter().any(|token| token == "manche"), "{tokens:?}");
+    }
+
+    #[test]
+    fn an_english_word_is_not_searched_for_as_another_one() {
+        let collection = Collection(&[("parties", &["en"]), ("part", &["en", "en"])]);
+        let tokens = searched("parties", None, &collection);
+        assert_eq!(tokens.iter().find(|token| *token == "part"), None);
+        assert!(tokens.iter().any(|token| token == "parti"), "{tokens:?}");
+        // Not English there: it may be the Portuguese word.
+        let tokens = searched("parties", None, &Collection(&[("part", &["en"])]));
+        assert!(tokens.iter().any(|token| token == "part"), "{tokens:?}");
     }
 
     #[test]

@@ -4,19 +4,27 @@ mod map;
 
 use crate::settings::Config;
 use anyhow::{Context, ensure};
-use lodeseek_cli::encoder::{EncoderArguments, Execution, encoder_options};
+use lodeseek_cli::encoder::{EncoderArguments, Execution, SHIPPED_MODEL, encoder_options};
+use lodeseek_cli::ranking_record::read_ranking_record;
 use lodeseek_cli::streams::messages;
 use lodeseek_cli::{ExitStatus, terminal};
-use lodeseek_lab::reproduce::{Experiment, Iclr, IclrInput, IclrProgress, Report, TableReport};
+use lodeseek_lab::reproduce::{
+    Experiment, ExperimentModels, Iclr, IclrInput, IclrProgress, Report, TableReport,
+};
 use lodeseek_rerank::encoder::open;
 use lodeseek_rerank::{Encoder, Granularity};
+use serde::Deserialize;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Models: those of the arguments, else those that the condition states, else those of the index, else \
+                  lodeseek-minilm. iclr uses a model only with --dpr."
+)]
 pub(crate) struct Arguments {
-    /// Condition file, or the NAME of acordar/NAME.toml.
+    /// Condition file, or the NAME of acordar/NAME.toml in the current folder.
     condition: String,
     /// Data folder. Paths in the condition are relative to it.
     #[arg(
@@ -39,54 +47,141 @@ pub(crate) struct Arguments {
     /// Only for iclr: draw the papers in the plane as SVG, by the row with the best accuracy in the plane.
     #[arg(long, value_name = "FILE.svg")]
     map: Option<PathBuf>,
-    /// Folder of trained models in ONNX format, required by conditions that name them (see training/README.md).
+    /// Folder of trained models in ONNX format, for conditions that name them (see training/README.md) [default: the
+    /// installed models of these names].
     #[arg(long, value_name = "FOLDER")]
     models: Option<PathBuf>,
     #[command(flatten)]
     encoders: EncoderArguments,
 }
 
-impl Arguments {
-    /// Opens the model of a granularity: that of an argument, or a trained one in a folder of `--models`.
+/// Models that the home was indexed with, of the record of `lodeseek index`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct IndexedModels {
+    dpr: Option<String>,
+    colbert: Option<String>,
+    sparse: Option<String>,
+    pooling: Option<String>,
+    onnx: Option<String>,
+}
+
+impl IndexedModels {
+    fn is_any(&self) -> bool {
+        self.dpr.is_some() || self.colbert.is_some() || self.sparse.is_some()
+    }
+}
+
+/// A model, and the settings of its folder.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct SelectedModel {
+    /// Name or path.
+    name: String,
+    pooling: Option<String>,
+    onnx: Option<String>,
+}
+
+/// Models of an experiment. Precedence: arguments, the experiment file, the record of the index, the included model.
+struct Models<'a> {
+    arguments: &'a Arguments,
+    config: &'a Config,
+    /// Models that the experiment file states.
+    stated: ExperimentModels,
+    indexed: IndexedModels,
+}
+
+impl Models<'_> {
+    /// Opens the model of a granularity, or a trained one of this name.
     fn encoder(
         &self,
-        config: &Config,
         granularity: Granularity,
         trained: Option<&Path>,
     ) -> anyhow::Result<Box<dyn Encoder>> {
         let Some(trained) = trained else {
-            return self.open_argument(config, granularity);
+            return self.open_selected(granularity);
         };
-        let models = self
-            .models
-            .as_deref()
-            .context("this condition needs trained models: --models FOLDER")?;
-        self.open(config, granularity, &models.join(trained))
+        let encoders = &self.arguments.encoders;
+        let settings = SelectedModel {
+            pooling: encoders.pooling.clone(),
+            onnx: encoders.onnx.clone(),
+            ..SelectedModel::default()
+        };
+        self.open(granularity, &self.trained_folder(trained)?, settings)
     }
 
-    /// Opens the model of an argument.
-    fn open_argument(
-        &self,
-        config: &Config,
-        granularity: Granularity,
-    ) -> anyhow::Result<Box<dyn Encoder>> {
-        let (model, flag) = match granularity {
-            Granularity::Text => (&self.encoders.dpr, "--dpr"),
-            Granularity::Piece => (&self.encoders.colbert, "--colbert"),
-            Granularity::Term => (&self.encoders.sparse, "--sparse"),
+    /// Returns the folder of a trained model: in that of `--models`, else of an installed model.
+    fn trained_folder(&self, name: &Path) -> anyhow::Result<PathBuf> {
+        if let Some(models) = &self.arguments.models {
+            return Ok(models.join(name));
+        }
+        let advice = "this condition needs trained models: --models FOLDER";
+        // Models by folds are in folders of folders, and are never installed.
+        ensure!(name.components().count() == 1, advice);
+        self.execution()
+            .folder(&name.to_string_lossy())
+            .context(advice)
+    }
+
+    /// Opens the selected model of a granularity.
+    fn open_selected(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+        let model = self.select(granularity)?;
+        let folder = self.execution().folder(&model.name)?;
+        self.open(granularity, &folder, model)
+    }
+
+    /// Selects the model of a granularity.
+    fn select(&self, granularity: Granularity) -> anyhow::Result<SelectedModel> {
+        let encoders = &self.arguments.encoders;
+        let (flag, argument, stated, indexed) = match granularity {
+            Granularity::Text => ("--dpr", &encoders.dpr, &self.stated.dpr, &self.indexed.dpr),
+            Granularity::Piece => (
+                "--colbert",
+                &encoders.colbert,
+                &self.stated.colbert,
+                &self.indexed.colbert,
+            ),
+            Granularity::Term => (
+                "--sparse",
+                &encoders.sparse,
+                &self.stated.sparse,
+                &self.indexed.sparse,
+            ),
         };
-        let model = model
-            .as_deref()
-            .with_context(|| format!("no model is given; add {flag} MODEL"))?;
-        let folder = self.execution(config).folder(model)?;
-        self.open(config, granularity, &folder)
+        let (pooling, onnx) = (encoders.pooling.clone(), encoders.onnx.clone());
+        if let Some(name) = argument.as_ref().or(stated.as_ref()) {
+            return Ok(SelectedModel {
+                name: name.clone(),
+                pooling,
+                onnx,
+            });
+        }
+        if let Some(name) = indexed {
+            return Ok(SelectedModel {
+                name: name.clone(),
+                pooling: pooling.or_else(|| self.indexed.pooling.clone()),
+                onnx: onnx.or_else(|| self.indexed.onnx.clone()),
+            });
+        }
+        ensure!(
+            !self.indexed.is_any(),
+            "the home was indexed without a model for {flag}; run `lodeseek index` with one, and add {flag} MODEL"
+        );
+        ensure!(
+            granularity != Granularity::Term,
+            "no learned sparse model is given; add {flag} MODEL"
+        );
+        Ok(SelectedModel {
+            name: SHIPPED_MODEL.to_owned(),
+            pooling,
+            onnx,
+        })
     }
 
     fn open(
         &self,
-        config: &Config,
         granularity: Granularity,
         folder: &Path,
+        model: SelectedModel,
     ) -> anyhow::Result<Box<dyn Encoder>> {
         ensure!(
             folder.is_dir(),
@@ -94,18 +189,19 @@ impl Arguments {
             folder.display()
         );
         let options = encoder_options(
-            &self.execution(config),
-            self.encoders.onnx.clone(),
+            &self.execution(),
+            model.onnx,
             Some(granularity),
-            self.encoders.pooling.clone(),
+            model.pooling,
             None,
         );
         Ok(open(folder, &options)?)
     }
 
-    fn execution(&self, config: &Config) -> Execution {
-        let settings = &config.settings;
-        self.encoders
+    fn execution(&self) -> Execution {
+        let settings = &self.config.settings;
+        self.arguments
+            .encoders
             .execution(&settings.encoders, settings.models.as_deref())
     }
 }
@@ -151,8 +247,13 @@ fn measure(
 ) -> anyhow::Result<Report> {
     let data = &arguments.data;
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let encoders =
-        |granularity, trained: Option<&Path>| arguments.encoder(config, granularity, trained);
+    let models = Models {
+        arguments,
+        config,
+        stated: experiment.models(),
+        indexed: read_ranking_record(home)?,
+    };
+    let encoders = |granularity, trained: Option<&Path>| models.encoder(granularity, trained);
     let report = match experiment {
         Experiment::Ranking(condition) => {
             no_papers(&condition.name, arguments)?;
@@ -179,9 +280,7 @@ fn measure(
             no_papers(&words.name, arguments)?;
             words.reproduce(home, &encoders, &|step| bar.set_message(step.to_owned()))
         }
-        Experiment::Iclr(iclr) => {
-            map_papers(iclr, config, arguments, &|text| bar.set_message(text))
-        }
+        Experiment::Iclr(iclr) => map_papers(iclr, &models, &|text| bar.set_message(text)),
     };
     bar.finish_and_clear();
     report
@@ -196,14 +295,11 @@ fn no_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn map_papers(
-    iclr: &Iclr,
-    config: &Config,
-    arguments: &Arguments,
-    show: &dyn Fn(String),
-) -> anyhow::Result<Report> {
+fn map_papers(iclr: &Iclr, models: &Models<'_>, show: &dyn Fn(String)) -> anyhow::Result<Report> {
+    let arguments = models.arguments;
+    // Nothing is indexed: without an argument, the rows of an encoder are skipped.
     let encoder = match &arguments.encoders.dpr {
-        Some(_) => Some(arguments.open_argument(config, Granularity::Text)?),
+        Some(_) => Some(models.open_selected(Granularity::Text)?),
         None => None,
     };
     let input = IclrInput {
@@ -297,4 +393,84 @@ fn write(report: &Report, output: &Path) -> anyhow::Result<()> {
     );
     fs::write(output, report.replace_section(&before))
         .with_context(|| format!("cannot write {}", output.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments() -> Arguments {
+        Arguments {
+            condition: "c".to_owned(),
+            data: PathBuf::new(),
+            output: None,
+            by_topic: None,
+            papers: None,
+            map: None,
+            models: None,
+            encoders: EncoderArguments::default(),
+        }
+    }
+
+    fn named(name: &str) -> Option<String> {
+        Some(name.to_owned())
+    }
+
+    #[test]
+    fn arguments_precede_the_condition_and_this_the_index() {
+        let (mut arguments, config) = (arguments(), Config::default());
+        let name = |arguments: &Arguments, stated: &ExperimentModels, dpr: Option<String>| {
+            let models = Models {
+                arguments,
+                config: &config,
+                stated: stated.clone(),
+                indexed: IndexedModels {
+                    dpr,
+                    pooling: named("cls"),
+                    ..IndexedModels::default()
+                },
+            };
+            models.select(Granularity::Text).expect("a model")
+        };
+        let mut stated = ExperimentModels::default();
+        assert_eq!(name(&arguments, &stated, None).name, SHIPPED_MODEL);
+        let of_index = name(&arguments, &stated, named("indexed"));
+        assert_eq!(
+            (of_index.name.as_str(), of_index.pooling.as_deref()),
+            ("indexed", Some("cls"))
+        );
+        stated.dpr = named("stated");
+        let of_condition = name(&arguments, &stated, named("indexed"));
+        assert_eq!(
+            (of_condition.name.as_str(), of_condition.pooling),
+            ("stated", None),
+            "the pooling belongs to the model of the index"
+        );
+        arguments.encoders.dpr = named("argument");
+        assert_eq!(name(&arguments, &stated, named("indexed")).name, "argument");
+    }
+
+    #[test]
+    fn a_model_that_the_index_lacks_is_an_error() {
+        let (arguments, config) = (arguments(), Config::default());
+        let models = Models {
+            arguments: &arguments,
+            config: &config,
+            stated: ExperimentModels::default(),
+            indexed: IndexedModels {
+                dpr: named("indexed"),
+                ..IndexedModels::default()
+            },
+        };
+        for (granularity, flag) in [
+            (Granularity::Piece, "--colbert MODEL"),
+            (Granularity::Term, "--sparse MODEL"),
+        ] {
+            let error = models.select(granularity).expect_err("none").to_string();
+            assert!(error.contains(flag), "{error}");
+        }
+        let by_fold = models.trained_folder(Path::new("models/fold0"));
+        let error = by_fold.expect_err("never installed").to_string();
+        assert!(error.contains("--models FOLDER"), "{error}");
+    }
 }

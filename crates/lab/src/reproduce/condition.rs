@@ -1,7 +1,7 @@
 //! Conditions: retrieval experiments with expected scores, one TOML file each.
 
 use super::dsebench::{self, ExplanationTable};
-use super::experiment::read_experiment_file;
+use super::experiment::{ExperimentModels, check_mandatory_keys, read_experiment_file};
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{
     Cell, Decision, RankCell, RankingColumn, RankingReport, Report, RowComparison, RowReport,
@@ -40,6 +40,9 @@ pub struct Condition {
     pub command: String,
     /// Source of the data.
     pub get: String,
+    /// Models whose scores are expected. If absent, those of the index.
+    #[serde(default)]
+    pub models: ExperimentModels,
     /// Reason why the condition has not been run yet, if so.
     pub awaits: Option<String>,
     /// Judgements and folds, with the counts that are verified.
@@ -393,6 +396,23 @@ fn by_name<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
 }
 
 impl Row {
+    /// Returns true if the row is averaged over folds, or has weights or models by folds.
+    fn needs_folds(&self, average: Average) -> bool {
+        if self.average.unwrap_or(average) == Average::Macro {
+            return true;
+        }
+        match &self.source {
+            RankingSource::Fusion(spec) => spec.weights.is_none(),
+            RankingSource::Model(spec) => {
+                spec.weights != WeightSource::Published || !spec.by_fold.is_empty()
+            }
+            RankingSource::Rerank(spec) => spec.weights != WeightSource::Published || spec.by_fold,
+            RankingSource::Run(_) | RankingSource::MeanOf(_) | RankingSource::QuestionRun(_) => {
+                false
+            }
+        }
+    }
+
     fn check(&self, measures: usize) -> anyhow::Result<()> {
         let (name, decisions) = (&self.name, self.significant.len());
         ensure!(
@@ -424,6 +444,7 @@ impl Condition {
     ///
     /// Fails if the file cannot be read or parsed, or if its tables are inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
+        check_mandatory_keys(path)?;
         let (mut condition, name) = read_experiment_file::<Self>(path)?;
         condition.name = name;
         condition
@@ -443,7 +464,20 @@ impl Condition {
                     row.expected.len()
                 );
                 row.check(width)?;
+                ensure!(
+                    self.collection.folds.is_some() || !row.needs_folds(table.average),
+                    "{}, {}: `folds` of [collection] is missing: the row has the average `macro`, or weights or models by folds",
+                    table.id,
+                    row.name
+                );
             }
+            ensure!(
+                self.collection.folds.is_some()
+                    || table.listed.is_none()
+                    || table.average == Average::Micro,
+                "{}: `folds` of [collection] is missing: the table has the average `macro`",
+                table.id
+            );
             let columns = table
                 .listed
                 .as_ref()

@@ -18,7 +18,7 @@ mod tables;
 mod vectors;
 
 use super::Encoders;
-use super::experiment::read_experiment_file;
+use super::experiment::{ExperimentModels, read_experiment_file};
 use super::report::Report;
 use anyhow::{Context, ensure};
 use collection::Collection;
@@ -50,6 +50,9 @@ pub struct DataFinder {
     pub command: String,
     /// Source of the data.
     pub get: String,
+    /// Models whose scores are expected. If absent, those of the index.
+    #[serde(default)]
+    pub models: ExperimentModels,
     /// Source of the published scores.
     pub source: String,
     /// Measures, one a column (default: P@5, R@5, AP@5 and RR@5). The paper keeps five datasets of a topic, so that its MAP

@@ -1,7 +1,7 @@
 //! Experiment files of all kinds. The key `task` selects the kind.
 
 use super::{Condition, DataFinder, Iclr, Matches, Words};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -47,7 +47,8 @@ pub(super) fn read_experiment_file<T: DeserializeOwned>(
 ) -> anyhow::Result<(T, String)> {
     let text = fs::read_to_string(path).with_context(|| {
         format!(
-            "no condition at {}: give a file, or the NAME of acordar/NAME.toml",
+            "no condition at {}: give the path of a condition file; a NAME without .toml is the file acordar/NAME.toml of the \
+             current folder, so names are for the root of the repository",
             path.display()
         )
     })?;
@@ -58,6 +59,86 @@ pub(super) fn read_experiment_file<T: DeserializeOwned>(
         .to_string_lossy()
         .into_owned();
     Ok((content, name))
+}
+
+/// Models whose scores an experiment file expects, by name or path. Arguments precede them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExperimentModels {
+    /// Model with one vector per text.
+    pub dpr: Option<String>,
+    /// Model with one vector per token.
+    pub colbert: Option<String>,
+    /// Learned sparse model.
+    pub sparse: Option<String>,
+}
+
+/// Mandatory keys of a table in an experiment file.
+struct MandatoryKeys {
+    /// Path of the table, empty for the file itself. Of an array of tables, each one has the keys.
+    table: &'static str,
+    keys: &'static [&'static str],
+}
+
+/// Mandatory keys of a [`Condition`].
+const MANDATORY_KEYS: [MandatoryKeys; 3] = [
+    MandatoryKeys {
+        table: "",
+        keys: &["title", "about", "command", "get", "collection", "tables"],
+    },
+    MandatoryKeys {
+        table: "collection",
+        keys: &["qrels"],
+    },
+    MandatoryKeys {
+        table: "tables",
+        keys: &["id", "title", "source", "average", "measures"],
+    },
+];
+
+/// Checks that a condition file has all mandatory keys. The parser would report them one by one.
+///
+/// # Errors
+///
+/// Fails with a list of all missing keys, or if the file cannot be read or parsed.
+pub(super) fn check_mandatory_keys(path: &Path) -> anyhow::Result<()> {
+    let (file, _) = read_experiment_file::<toml::Table>(path)?;
+    let missing = missing_keys(&file);
+    ensure!(
+        missing.is_empty(),
+        "{}: mandatory keys are missing: {}; docs/src/how-to/reproduce-results.md has an example",
+        path.display(),
+        missing.join(", ")
+    );
+    Ok(())
+}
+
+fn missing_keys(file: &toml::Table) -> Vec<String> {
+    let mut missing = Vec::new();
+    for MandatoryKeys { table, keys } in MANDATORY_KEYS {
+        match (table, file.get(table)) {
+            ("", _) => add_missing(&mut missing, "", file, keys),
+            (_, Some(toml::Value::Table(one))) => {
+                add_missing(&mut missing, &format!("[{table}] "), one, keys);
+            }
+            (_, Some(toml::Value::Array(all))) => {
+                for (place, one) in all.iter().filter_map(toml::Value::as_table).enumerate() {
+                    let name = format!("[[{table}]] {} ", place + 1);
+                    add_missing(&mut missing, &name, one, keys);
+                }
+            }
+            _ => {}
+        }
+    }
+    missing
+}
+
+fn add_missing(missing: &mut Vec<String>, name: &str, table: &toml::Table, keys: &[&str]) {
+    for key in keys {
+        if !table.contains_key(*key) {
+            missing.push(format!("{name}`{key}`"));
+        }
+    }
 }
 
 impl Experiment {
@@ -90,6 +171,18 @@ impl Experiment {
             Self::Iclr(iclr) => &iclr.name,
             Self::Matches(matches) => &matches.name,
             Self::Words(words) => &words.name,
+        }
+    }
+
+    /// Returns the models whose scores the file expects.
+    #[must_use]
+    pub fn models(&self) -> ExperimentModels {
+        match self {
+            Self::Ranking(condition) => condition.models.clone(),
+            Self::DataFinder(experiment) => experiment.models.clone(),
+            Self::Iclr(_) => ExperimentModels::default(),
+            Self::Matches(matches) => matches.models.clone(),
+            Self::Words(words) => words.models.clone(),
         }
     }
 

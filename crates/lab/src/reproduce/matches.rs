@@ -4,11 +4,11 @@
 //! the other folds; the minimum probability of a good match is that of the program.
 
 use super::Encoders;
-use super::experiment::read_experiment_file;
+use super::experiment::{ExperimentModels, read_experiment_file};
 use super::report::{Cell, Report, RowReport, TableReport};
 use super::reranking::RerankSpec;
 use super::verification::{Collection, VerifiedCollection};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use faer::Mat;
 use faer::prelude::Solve;
 use lodeseek_engine::{
@@ -44,6 +44,9 @@ pub struct Matches {
     pub command: String,
     /// Source of the data.
     pub get: String,
+    /// Models whose scores are expected. If absent, those of the index.
+    #[serde(default)]
+    pub models: ExperimentModels,
     /// Judgements, folds and topics.
     pub collection: Collection,
     /// Rankings whose matches are marked.
@@ -166,6 +169,11 @@ impl Matches {
     /// Fails if the file cannot be read or parsed.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let (experiment, name) = read_experiment_file::<Self>(path)?;
+        ensure!(
+            experiment.collection.folds.is_some(),
+            "{}: `folds` of [collection] is missing: the model is learned by folds",
+            path.display()
+        );
         for ranking in &experiment.rankings {
             if let Some(rerank) = &ranking.rerank {
                 rerank.check()?;

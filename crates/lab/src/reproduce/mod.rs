@@ -42,7 +42,7 @@ pub use datafinder::{
     SystemSpec, TextForm,
 };
 pub use dsebench::{ExplanationRow, ExplanationTable};
-pub use experiment::Experiment;
+pub use experiment::{Experiment, ExperimentModels};
 pub use field_weights::{FieldPools, TunedWeights, WeightProgress, WeightTuning};
 pub use folds::FoldSource;
 pub use iclr::{Iclr, IclrInput, IclrProgress, KeywordLabels, Paper, PaperMap, Vectors};

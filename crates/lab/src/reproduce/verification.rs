@@ -5,7 +5,7 @@ use super::folds::FoldSource;
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::digest;
-use lodeseek_eval::{Folds, Metric, Qrels, Run, Topics, mean};
+use lodeseek_eval::{Fold, Folds, Metric, Qrels, Run, Topics, mean};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,20 +17,20 @@ use std::path::{Path, PathBuf};
 pub struct Collection {
     /// Judgements in TREC's format, or in JSON of DSEBench.
     pub qrels: PathBuf,
-    /// Folder of the folds, or the number of folds.
-    pub folds: FoldSource,
+    /// Folder of the folds, or the number of folds. If absent, every topic is tested, and nothing can be learned.
+    pub folds: Option<FoldSource>,
     /// Texts of the topics, for rows that a home ranks.
     pub queries: Option<PathBuf>,
     /// Questions of the topics, for runs over them.
     pub questions: Option<QuestionFile>,
     /// Requirements on the home.
     pub home: Option<HomeRequirements>,
-    /// Number of judged topics.
-    pub topics: usize,
+    /// Number of judged topics. If absent, it is not verified, like the following numbers.
+    pub topics: Option<usize>,
     /// Number of judgements.
-    pub judgements: usize,
+    pub judgements: Option<usize>,
     /// Number of test topics of each fold.
-    pub topics_by_fold: Vec<usize>,
+    pub topics_by_fold: Option<Vec<usize>>,
     /// SHA-256 digests of files and folders. [`digest`] defines the digest of a folder.
     #[serde(default)]
     pub sha256: BTreeMap<PathBuf, String>,
@@ -113,7 +113,7 @@ pub(super) struct VerifiedCollection {
 
 impl Collection {
     pub(super) fn verify(&self, data: &Path) -> anyhow::Result<VerifiedCollection> {
-        let folder = if let FoldSource::Folder(folder) = &self.folds {
+        let folder = if let Some(FoldSource::Folder(folder)) = &self.folds {
             Some(folder)
         } else {
             None
@@ -141,7 +141,13 @@ impl Collection {
         }
         let path = data.join(&self.qrels);
         let (qrels, judgements) = read_qrels(&path)?;
-        let folds = self.folds.read(data, &qrels)?;
+        let folds = match &self.folds {
+            Some(folds) => folds.read(data, &qrels)?,
+            None => Folds(vec![Fold {
+                test: qrels.clone(),
+                ..Fold::default()
+            }]),
+        };
         let queries = self
             .queries
             .as_ref()
@@ -169,24 +175,15 @@ impl Collection {
     }
 
     fn compare(&self, collection: &VerifiedCollection) -> anyhow::Result<()> {
-        ensure!(
-            collection.topics.len() == self.topics,
-            "{} judged topics instead of {}",
-            collection.topics.len(),
-            self.topics
-        );
-        ensure!(
-            collection.judgements == self.judgements,
-            "{} judgements instead of {}",
-            collection.judgements,
-            self.judgements
-        );
+        check_count(collection.topics.len(), self.topics, "judged topics")?;
+        check_count(collection.judgements, self.judgements, "judgements")?;
         let by_fold = collection.topics_by_fold();
-        ensure!(
-            by_fold == self.topics_by_fold,
-            "folds of {by_fold:?} topics instead of {:?}",
-            self.topics_by_fold
-        );
+        if let Some(expected) = &self.topics_by_fold {
+            ensure!(
+                by_fold == *expected,
+                "folds of {by_fold:?} topics instead of {expected:?}"
+            );
+        }
         let mut tested: Vec<&str> = collection
             .folds
             .0
@@ -214,6 +211,14 @@ impl Collection {
             ensure!(has_questions, "the judged topic {topic} has no question");
         }
         Ok(())
+    }
+}
+
+/// Checks a number, if one is expected.
+fn check_count(found: usize, expected: Option<usize>, noun: &str) -> anyhow::Result<()> {
+    match expected {
+        Some(expected) if expected != found => bail!("{found} {noun} instead of {expected}"),
+        _ => Ok(()),
     }
 }
 
@@ -287,13 +292,16 @@ impl VerifiedCollection {
     }
 
     pub(super) fn sentence(&self) -> String {
-        let folds: Vec<String> = self.topics_by_fold().iter().map(usize::to_string).collect();
-        format!(
-            "{} topics, {} judgements, folds of {} topics",
+        let counts = format!(
+            "{} topics, {} judgements",
             self.topics.len(),
-            self.judgements,
-            folds.join(", ")
-        )
+            self.judgements
+        );
+        if self.folds.0.len() < 2 {
+            return counts;
+        }
+        let folds: Vec<String> = self.topics_by_fold().iter().map(usize::to_string).collect();
+        format!("{counts}, folds of {} topics", folds.join(", "))
     }
 
     /// Returns the value of every judged topic, and 0 for topics without a ranking.

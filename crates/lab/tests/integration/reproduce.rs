@@ -438,6 +438,59 @@ fn a_research_experiment_that_cannot_be_is_refused() {
     }
 }
 
+/// The example of the documentation has the mandatory keys and no others: what it lacks is derived or not verified.
+#[test]
+fn the_minimal_condition_of_the_documentation_runs() {
+    let page = text("docs/src/how-to/reproduce-results.md");
+    let (_, rest) = page.split_once("```toml\n").expect("an example");
+    let (example, _) = rest.split_once("```").expect("its end");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.toml");
+    let reproduce = |condition: &str| {
+        fs::write(&path, condition).expect("written");
+        reproduced(&path, &testdata(""))
+    };
+    let report = reproduce(example).expect("reproduced");
+    assert!(!report.fails(), "{}", report.markdown());
+    assert_eq!(report.collection, "10 topics, 26 judgements");
+    let error = |condition: &str| format!("{:#}", reproduce(condition).expect_err("refused"));
+
+    let by_folds = example.replace("\"micro\"", "\"macro\"");
+    assert!(error(&by_folds).contains("`folds` of [collection] is missing"));
+    let learned = example.replace(
+        "run = \"runs/metadata.run\"",
+        "fusion = { runs = [\"runs\"], methods = [\"rrf\"] }",
+    );
+    assert!(error(&learned).contains("`folds` of [collection] is missing"));
+
+    let mut lines: Vec<&str> = example.lines().collect();
+    lines.retain(|line| {
+        let key = line.split(" =").next().unwrap_or_default();
+        !["about", "qrels", "id", "measures"].contains(&key)
+    });
+    let expected = "keys are missing: `about`, [collection] `qrels`, [[tables]] 1 `id`, [[tables]] 1 `measures`;";
+    let all = error(&lines.join("\n"));
+    assert!(all.contains(expected), "{all}");
+    assert!(error("").contains("`title`, `about`, `command`, `get`, `collection`, `tables`"));
+}
+
+/// Counts may be absent, but those of the repository's conditions are verified.
+#[test]
+fn conditions_of_the_repository_verify_their_collection() {
+    for path in conditions() {
+        if let Experiment::Ranking(condition) = Experiment::read(&path).expect("a condition") {
+            let collection = condition.collection;
+            assert!(
+                collection.topics.is_some()
+                    && collection.judgements.is_some()
+                    && collection.topics_by_fold.is_some(),
+                "{}",
+                condition.name
+            );
+        }
+    }
+}
+
 #[test]
 fn a_collection_that_is_not_the_one_meant_is_refused() {
     let condition = text("testdata/fusion.toml");
@@ -519,7 +572,9 @@ fn the_published_runs_score_as_published() {
 mod program {
     use super::super::support::run;
     use super::{marked_sections, root, testdata, text};
+    use lodeseek_engine::{EncodingOptions, encode};
     use lodeseek_eval::Run;
+    use lodeseek_rerank::encoder::{EncoderOptions, open};
     use std::fs;
     use std::path::Path;
 
@@ -811,6 +866,41 @@ mod program {
         );
     }
 
+    /// Without `--dpr`, the model is the one that the home was indexed with.
+    #[test]
+    fn reproduce_uses_the_model_of_the_index() {
+        let home = crate::support::home("testdata/catalog.ttl");
+        let model = root().join("testdata/models/static-model2vec");
+        let encoder = open(&model, &EncoderOptions::default()).expect("a model");
+        let options = EncodingOptions::default();
+        encode(home.path(), encoder.as_ref(), &options, &|_| ()).expect("encoded");
+        let record = serde_json::json!({ "dpr": model });
+        fs::write(home.path().join("ranking.json"), record.to_string()).expect("written");
+        let condition = home.path().join("c.toml");
+        let text = self::text("testdata/fusion.toml");
+        let (head, _) = text.split_once("[[tables]]").expect("a table");
+        let head = head.replace("[collection]", "[collection]\nqueries = \"queries.tsv\"");
+        let table = "[[tables]]\nid = \"t\"\ntitle = \"T\"\nsource = \"S\"\naverage = \"micro\"\nmeasures = [\"RR\"]\n";
+        let row = "[[tables.rows]]\nname = \"r\"\nrerank = { pool = [\"bm25\"], depth = 10, encoders = [\"text\"] }\n";
+        let reproduce = |head: &str| {
+            fs::write(&condition, format!("{head}{table}{row}")).expect("written");
+            let data = testdata("");
+            let arguments = ["reproduce", path(&condition), "--data", path(&data)];
+            run(home.path(), &arguments)
+        };
+        let ran = reproduce(&head);
+        assert!(
+            ran.code == Some(0) && ran.out.contains(": 1 new") && ran.err.is_empty(),
+            "{ran:?}"
+        );
+        let stated = format!("models = {{ dpr = \"no-such-model\" }}\n{head}");
+        let ran = reproduce(&stated);
+        assert!(
+            ran.code == Some(2) && ran.err.contains("the model no-such-model was not found"),
+            "the condition precedes the index: {ran:?}"
+        );
+    }
+
     #[test]
     fn reproduce_ends_with_what_it_found() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -854,7 +944,7 @@ mod program {
             (
                 "no-such-condition",
                 output.as_path(),
-                "no condition at acordar/no-such-condition.toml",
+                "no condition at acordar/no-such-condition.toml: give the path of a condition file",
             ),
             (
                 "acordar-published",

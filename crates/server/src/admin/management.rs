@@ -398,8 +398,8 @@ async fn cancel_job(
 
 /// `GET /api/admin/audit`.
 #[utoipa::path(get, path = "/api/admin/audit", tag = "Administration", summary = "The last changes",
-    responses((status = 200, description = "JSON lines: time, job, token, action, datasets, works that were removed, \
-        outcome, SHA-256 of the line before, and of the rest of the line; the oldest first. A damaged line is replaced by an object with its text in `damaged`.",
+    responses((status = 200, description = "JSON lines: time, job, token, action, datasets, sources (addresses and file names), works that \
+        were removed, outcome, SHA-256 of the line before, and of the rest of the line; the oldest first. A damaged line is replaced by an object with its text in `damaged`.",
         body = String, content_type = "application/jsonl")),
     security(("bearer" = ["read"])))]
 async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
@@ -620,6 +620,8 @@ async fn harvest_sources(State(state): State<AppState>, caller: Caller, body: Re
         }
         if !caller.is_local() {
             restrict(&mut request, &state)?;
+        } else if request.private_networks.is_empty() {
+            request.private_networks = state.changes.private_networks.to_vec();
         }
         request
             .policy(&request.sources)

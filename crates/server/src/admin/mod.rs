@@ -29,15 +29,17 @@ use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::error::ApiError;
 use crate::hosts::{is_from_other_origin, is_loopback_host};
+use crate::negotiation::{PAGES, best};
 use crate::sparql::endpoint_statistics;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use lodeseek_catalog::DatasetId;
 use lodeseek_changes::{Scope, Task, Tasks, Token, digest};
 use lodeseek_engine::index_folder;
 use lodeseek_sparql::resident_memory;
@@ -45,6 +47,7 @@ use lodeseek_store::PastLoad;
 use metrics::RouteRow;
 use schemas::{OperatorOnly, OperatorState};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 use utoipa::OpenApi;
@@ -170,6 +173,13 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
             .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         return response;
     }
+    if prefers_login(&state, &request) {
+        let mut response = Redirect::to("/operator/login").into_response();
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        return response;
+    }
     if access.0.is_none() {
         let message = "this route is for local requests only; allow others with `serve --operator-token-file FILE`";
         return ApiError::with_status(StatusCode::FORBIDDEN, message).into_response();
@@ -185,6 +195,16 @@ async fn authorize(State(state): State<AppState>, request: Request, next: Next) 
         .headers_mut()
         .insert(header::WWW_AUTHENTICATE, challenge);
     response
+}
+
+/// Returns true for a browser that requests the page without a token: it can log in. Programs get a status.
+fn prefers_login(state: &AppState, request: &Request) -> bool {
+    let headers = request.headers();
+    let [html, xhtml] = PAGES;
+    state.changes.management.is_some()
+        && request.uri().path() == "/operator"
+        && !headers.contains_key(header::AUTHORIZATION)
+        && best(headers, &["text/plain", html, xhtml]).is_some_and(|chosen| PAGES.contains(&chosen))
 }
 
 /// Access rule, metrics and background tasks.
@@ -254,6 +274,8 @@ pub(crate) struct Overview {
     pub(crate) tasks: Vec<TaskView>,
     /// The last loads, the latest first.
     pub(crate) loads: Vec<PastLoad>,
+    /// Datasets of these loads that are still there.
+    pub(crate) present: BTreeSet<DatasetId>,
     /// Number of datasets with statements that could not be parsed.
     pub(crate) with_skipped: u64,
     pub(crate) endpoints: Vec<Value>,
@@ -286,7 +308,14 @@ pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         ..
     } = counting(state)?;
     let (datasets, indexed, memory) = measured(state)?;
+    // An unreadable list of loads does not hide the rest.
+    let loads = state.store.past_loads().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the list of past loads cannot be read");
+        Vec::new()
+    });
     Ok(Overview {
+        present: present_datasets(state, &loads)?,
+        loads,
         version: env!("CARGO_PKG_VERSION"),
         since: metrics.since,
         datasets,
@@ -296,16 +325,22 @@ pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         pace: [60, 300, 900].map(|seconds| metrics.pace(seconds)),
         routes: metrics.routes().into_iter().map(route).collect(),
         tasks: tasks.outcomes().into_iter().map(task).collect(),
-        // An unreadable list of loads does not hide the rest.
-        loads: state.store.past_loads().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the list of past loads cannot be read");
-            Vec::new()
-        }),
         with_skipped: *with_skipped.get_or_compute(state.store.catalog_generation(), || {
             Ok(state.store.with_skipped_statements()?)
         })?,
         endpoints: endpoint_statistics(&state.sparql),
     })
+}
+
+/// Returns the listed datasets of some loads that were not removed since.
+fn present_datasets(state: &AppState, loads: &[PastLoad]) -> Result<BTreeSet<DatasetId>, ApiError> {
+    let mut present = BTreeSet::new();
+    for dataset in loads.iter().flat_map(|load| &load.listed) {
+        if !present.contains(&dataset.dataset) && state.store.contains(&dataset.dataset)? {
+            present.insert(dataset.dataset.clone());
+        }
+    }
+    Ok(present)
 }
 
 fn route(row: RouteRow) -> RouteView {

@@ -1,5 +1,6 @@
 //! The operator's page: the server's state as HTML.
 
+use super::forms::Nav;
 use super::schemas::OperatorOnly;
 use super::{Overview, RouteView, TaskView, overview};
 use crate::AppState;
@@ -7,6 +8,7 @@ use crate::pages::{PageContext, error, render};
 use crate::text::href;
 use askama::Template;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use lodeseek_store::{DatasetOutcome, PastDataset, PastLoad};
 use serde_json::Value;
@@ -24,12 +26,13 @@ const STEP: usize = 8;
 #[template(path = "operator.html")]
 struct Page {
     page: PageContext,
-    /// If true, the administration is enabled.
-    has_tasks: bool,
+    /// Menu of the administration; `None` if it is disabled.
+    nav: Option<Nav>,
     facts: Vec<(&'static str, String)>,
     pace: Vec<(&'static str, String)>,
     routes: Vec<RouteRow>,
-    tasks: Vec<TaskRow>,
+    /// Outcomes of background tasks.
+    outcomes: Vec<TaskRow>,
     loads: Vec<LoadRow>,
     loaded: Vec<DatasetRow>,
     with_skipped: u64,
@@ -75,7 +78,8 @@ struct LoadRow {
 struct DatasetRow {
     ago: String,
     title: String,
-    href: String,
+    /// Address of its page; `None` if it was removed since.
+    href: Option<String>,
     outcome: &'static str,
     is_failed: bool,
     triples: u64,
@@ -93,13 +97,18 @@ struct EndpointRow {
 
 /// `GET /operator`.
 #[utoipa::path(get, path = "/operator", tag = "Server", operation_id = "operatorPage", summary = "State of the server: a page",
-    responses((status = 200, description = "Current state.", content_type = "text/html", body = String), OperatorOnly),
+    responses((status = 200, description = "Current state.", content_type = "text/html", body = String),
+        (status = 303, description = "A browser without a session: the login, on a server with the administration."), OperatorOnly),
     security((), ("bearer" = []), ("basic" = [])))]
-pub(crate) async fn operator(State(state): State<AppState>, context: PageContext) -> Response {
-    let has_tasks = state.changes.management.is_some();
+pub(crate) async fn operator(
+    State(state): State<AppState>,
+    context: PageContext,
+    headers: HeaderMap,
+) -> Response {
+    let nav = Nav::of_status(&state, &headers);
     match state.work(overview).await {
         Ok(overview) => render(&Page {
-            has_tasks,
+            nav,
             ..page(context, overview, SystemTime::now())
         }),
         Err(failed) => error(&context, &failed),
@@ -147,7 +156,7 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
     // Datasets with failures first, then those with problems, each the latest first.
     loaded.sort_by_key(|(_, dataset)| (dataset.failures == 0, dataset.problems == 0));
     Page {
-        has_tasks: false,
+        nav: None,
         loads: overview
             .loads
             .iter()
@@ -156,7 +165,10 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
         loaded: loaded
             .into_iter()
             .take(MAX_DATASETS)
-            .map(|(load, dataset)| dataset_row(dataset, ago(load)))
+            .map(|(load, dataset)| {
+                let is_present = overview.present.contains(&dataset.dataset);
+                dataset_row(dataset, ago(load), is_present)
+            })
             .collect(),
         with_skipped: overview.with_skipped,
         page: context,
@@ -171,7 +183,7 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
             .take(MAX_ROUTES)
             .map(route)
             .collect(),
-        tasks: overview.tasks.into_iter().map(task).collect(),
+        outcomes: overview.tasks.into_iter().map(task).collect(),
         endpoints: overview.endpoints.iter().map(endpoint).collect(),
     }
 }
@@ -189,7 +201,7 @@ fn load_row(load: &PastLoad, ago: String) -> LoadRow {
     }
 }
 
-fn dataset_row(dataset: &PastDataset, ago: String) -> DatasetRow {
+fn dataset_row(dataset: &PastDataset, ago: String, is_present: bool) -> DatasetRow {
     let title = if dataset.title.is_empty() {
         dataset.dataset.to_string()
     } else {
@@ -198,7 +210,7 @@ fn dataset_row(dataset: &PastDataset, ago: String) -> DatasetRow {
     DatasetRow {
         ago,
         title,
-        href: href(&dataset.dataset),
+        href: is_present.then(|| href(&dataset.dataset)),
         outcome: outcome_label(dataset.outcome),
         is_failed: dataset.failures > 0,
         triples: dataset.triples,

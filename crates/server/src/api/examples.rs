@@ -6,6 +6,7 @@ use crate::documentation::{
 };
 use crate::error::ApiError;
 use crate::example_queries::{Example, example_queries, executable};
+use crate::locale::{Locale, Texts};
 use crate::negotiation::best;
 use crate::public_url::LinkBase;
 use crate::response_formats;
@@ -16,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::RdfSyntax;
 use serde::Deserialize;
+use std::sync::Arc;
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
@@ -68,7 +70,9 @@ pub(super) async fn of_dataset(
             let card = state.searcher.catalog().card(&id)?;
             let card = card.ok_or_else(|| ApiError::no_dataset(&id))?;
             let dataset = state.store.iris().dataset(&id);
-            let examples = example_queries(&card, &dataset);
+            // The RDF has the titles as English texts.
+            let english = Texts::new(Locale::English, Arc::default());
+            let examples = example_queries(&card, &dataset, &english);
             match media_type {
                 JSON => Ok(response_formats::sent(
                     media_type,
@@ -92,8 +96,7 @@ pub(super) async fn of_dataset(
 }
 
 fn text(examples: &[Example]) -> String {
-    let texts = examples
-        .iter()
-        .map(|example| format!("# {}\n{}", example.title, example.query));
+    // A query begins with its title.
+    let texts = examples.iter().map(|example| example.query.as_str());
     texts.collect::<Vec<_>>().join("\n")
 }

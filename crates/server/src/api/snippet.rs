@@ -39,7 +39,7 @@ pub(super) struct Parameters {
     #[param(value_type = Option<String>)]
     method: Option<Method>,
     /// Maximum number of triples.
-    #[param(minimum = 1, default = 20)]
+    #[param(minimum = 1, maximum = 100, default = 20)]
     budget: Option<usize>,
     /// Query that the triples should match.
     query: Option<String>,

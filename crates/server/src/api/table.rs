@@ -13,14 +13,14 @@ use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::sparql::streaming::{ChunkWriter, End, Timeout, transfer};
 use crate::tables::{
-    self, ClassTable, MAX_COUNTED_ENTITIES, TableError, columns, csvw, rows, write_csv,
+    self, ClassTable, MAX_COUNTED_ENTITIES, RowFilter, TableError, columns, csvw, rows, write_csv,
 };
 use crate::text::segment;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::Card;
 use lodeseek_rdf::{Omissions, local_name};
@@ -47,7 +47,7 @@ const CSVW: &str = "application/csvm+json";
 pub(super) struct Parameters {
     /// IRI of a class of the dataset. Default: the class with the most entities.
     class: Option<String>,
-    /// Text that the label or a value of an entity contains, for the page.
+    /// Text that the label or a value of an entity contains, for the page and for CSV.
     #[serde(default)]
     q: String,
     /// Number of entities to skip, for the page.
@@ -63,7 +63,7 @@ pub(super) struct Parameters {
 #[utoipa::path(get, path = "/dataset/{id}/table", tag = "Datasets", summary = "The entities of a class as a table",
     params(Id, Parameters),
     responses(
-        (status = 200, description = "A page (format=html), all entities as CSV (csv), or its description in CSV on the Web (csvw).", content(
+        (status = 200, description = "A page (format=html), all entities or those with the text q as CSV (csv), or its description in CSV on the Web (csvw).", content(
             (String = "text/html"),
             (String = "text/csv"),
             (String = "application/csvm+json"))),
@@ -88,7 +88,13 @@ pub(super) async fn table(
         let class = class(&card, parameters.class.as_deref())?;
         match parameters.format.as_deref().unwrap_or("html") {
             "html" => view(&state, client, &page, card, class, parameters, &headers).await,
-            "csv" => csv_response(&state, client, id, class, &links).await,
+            "csv" => {
+                let filter = RowFilter {
+                    text: row_filter(&parameters.q)?,
+                    languages: languages(&headers, parameters.lang.as_deref())?,
+                };
+                csv_response(&state, client, id, class, filter, &links).await
+            }
             "csvw" => description(&state, client, &page, id, class, &links).await,
             other => Err(ApiError::bad_request(format!(
                 "format={other:?} is not supported; supported formats: html, csv, csvw"
@@ -126,12 +132,7 @@ async fn view(
             "skip must be at most {MAX_SKIPPED}; the CSV has all entities"
         )));
     }
-    let filter = parameters.q.trim().to_owned();
-    if filter.chars().count() > MAX_FILTER_CHARACTERS {
-        return Err(ApiError::bad_request(format!(
-            "q has more than {MAX_FILTER_CHARACTERS} characters"
-        )));
-    }
+    let filter = row_filter(&parameters.q)?;
     let languages = languages(headers, parameters.lang.as_deref())?;
     let page = page.clone();
     let skip = parameters.skip;
@@ -162,18 +163,31 @@ async fn view(
         .await
 }
 
+/// Returns the text of the parameter `q` without white space around it.
+fn row_filter(text: &str) -> Result<String, ApiError> {
+    let filter = text.trim().to_owned();
+    if filter.chars().count() > MAX_FILTER_CHARACTERS {
+        return Err(ApiError::bad_request(format!(
+            "q has more than {MAX_FILTER_CHARACTERS} characters"
+        )));
+    }
+    Ok(filter)
+}
+
 fn no_entity(class: &NamedNode) -> ApiError {
     ApiError::not_found(format!("the dataset has no entity of {class}"))
 }
 
-/// Streams all entities. The response starts with the first chunk, so that earlier errors have a status.
+/// Streams the entities that pass a filter. The response starts with the first chunk, so that earlier errors have a status.
 async fn csv_response(
     state: &AppState,
     client: Client,
     id: DatasetId,
     class: NamedNode,
+    filter: RowFilter,
     links: &LinkBase,
 ) -> Result<Response, ApiError> {
+    let is_filtered = !filter.text.is_empty();
     let name = file_name(&id, &class);
     let own = table_address(&id, class.as_str());
     let metadata = format!("{}{}&format=csvw", links, own.trim_start_matches('/'));
@@ -193,13 +207,13 @@ async fn csv_response(
     let state = state.clone();
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        send(&state.store, &id, &class, writer);
+        send(&state.store, &id, &class, &filter, writer);
     });
     let body: Body = transfer
         .start()
         .await
         .map_err(|error| ApiError::internal(&error))?;
-    let headers = [
+    let mut headers = vec![
         (
             header::CONTENT_TYPE,
             "text/csv; charset=utf-8; header=present".to_owned(),
@@ -208,12 +222,15 @@ async fn csv_response(
             header::CONTENT_DISPOSITION,
             format!("attachment; filename*=UTF-8''{name}.csv"),
         ),
-        (
+    ];
+    // The description is that of the table with all rows.
+    if !is_filtered {
+        headers.push((
             header::LINK,
             format!("<{metadata}>; rel=\"describedby\"; type=\"{CSVW}\""),
-        ),
-    ];
-    Ok((headers, body).into_response())
+        ));
+    }
+    Ok((AppendHeaders(headers), body).into_response())
 }
 
 /// Returns the name of a downloaded table, percent-encoded.
@@ -224,8 +241,14 @@ fn file_name(id: &DatasetId, class: &NamedNode) -> String {
 }
 
 /// Writes the table to its receiver, and marks its end.
-fn send(store: &Store, id: &DatasetId, class: &NamedNode, mut writer: ChunkWriter) {
-    match write_table(store, id, class, &mut writer) {
+fn send(
+    store: &Store,
+    id: &DatasetId,
+    class: &NamedNode,
+    filter: &RowFilter,
+    mut writer: ChunkWriter,
+) {
+    match write_table(store, id, class, filter, &mut writer) {
         Ok(()) => {}
         Err(TableError::Store(error)) => {
             tracing::error!(%error, dataset = %id, "the transfer of a table failed");
@@ -241,11 +264,12 @@ fn write_table(
     store: &Store,
     id: &DatasetId,
     class: &NamedNode,
+    filter: &RowFilter,
     writer: &mut ChunkWriter,
 ) -> Result<(), TableError> {
     let table = ClassTable::open(store.resources(id)?, class.clone())?;
     let columns = columns(&table, usize::MAX)?;
-    write_csv(&table, &columns, writer)?;
+    write_csv(&table, &columns, filter, writer)?;
     writer
         .end(End::Complete, &Omissions::default())
         .map_err(csv::Error::from)?;

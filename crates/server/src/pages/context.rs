@@ -59,10 +59,7 @@ impl PageContext {
             .iter()
             .find(|(name, value)| name == "lang" && !value.is_empty());
         let lang = lang.map(|(_, value)| value.clone());
-        // An invalid parameter is reported by the handler, on a page in the languages of the header.
-        let chosen = lang.filter(|lang| languages(headers, Some(lang)).is_ok());
-        let languages =
-            languages(headers, chosen.as_deref()).unwrap_or_else(|_| vec!["en".to_owned()]);
+        let (chosen, languages) = choose_languages(lang, headers);
         Self {
             locale: Texts::new(
                 Locale::best(&languages),
@@ -76,6 +73,22 @@ impl PageContext {
             branding: Arc::clone(&state.branding),
             query: String::new(),
         }
+    }
+
+    /// Sets the language by the parameter `lang` of a form in the body of the request, if it has one.
+    #[must_use]
+    pub(crate) fn with_form(mut self, form: &[(String, String)], headers: &HeaderMap) -> Self {
+        let lang = form
+            .iter()
+            .find(|(name, value)| name == "lang" && !value.is_empty());
+        if let Some((_, lang)) = lang {
+            (self.chosen, self.languages) = choose_languages(Some(lang.clone()), headers);
+            self.locale = Texts::new(
+                Locale::best(&self.languages),
+                Arc::clone(&self.branding.theme.texts),
+            );
+        }
+        self
     }
 
     /// Sets the content of the search box.
@@ -229,6 +242,14 @@ impl PageContext {
         };
         Locale::ALL.map(link).into()
     }
+}
+
+/// Returns the parameter `lang` if it is valid, and the visitor's languages. An invalid parameter is reported by the handler, on a
+/// page in the languages of the header.
+fn choose_languages(lang: Option<String>, headers: &HeaderMap) -> (Option<String>, Vec<String>) {
+    let chosen = lang.filter(|lang| languages(headers, Some(lang)).is_ok());
+    let languages = languages(headers, chosen.as_deref()).unwrap_or_else(|_| vec!["en".to_owned()]);
+    (chosen, languages)
 }
 
 /// A number of things, also by reference: templates pass references.

@@ -19,6 +19,7 @@ use crate::portal::metadata::{File, PortalMetadata};
 use crate::portal::{is_stated_license, license_label, schema_org, signposting};
 use crate::public_url::LinkBase;
 use crate::site::Client;
+use crate::sparql::MAX_ADDRESS_BYTES;
 use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::header;
@@ -228,6 +229,8 @@ struct DatasetPage {
     tables_to_combine: Vec<CombinedTables>,
     /// The most similar datasets.
     similar: Vec<SimilarView>,
+    /// Maximum length of the address of a result, for the script of the form.
+    max_address: usize,
     /// The first example query.
     example: String,
     /// Example queries: (title, address of the results).
@@ -506,7 +509,8 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
     let (metadata, profile) = (&card.metadata, &card.profile);
     let (title, title_lang) = title_of(&page, metadata);
     let snippet = card.snippet_in(&page.languages);
-    let examples = example_queries(card, &oxrdf::NamedNode::new_unchecked(iri));
+    let dataset = oxrdf::NamedNode::new_unchecked(iri);
+    let examples = example_queries(card, &dataset, &page.locale);
     let (descriptions, translations) = descriptions(&page, &metadata.descriptions);
     let counts = [
         ("triples", profile.triples),
@@ -594,6 +598,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         more_editions: 0,
         tables_to_combine: Vec::new(),
         similar: Vec::new(),
+        max_address: MAX_ADDRESS_BYTES,
         example: examples
             .first()
             .map(|example| example.query.clone())

@@ -86,6 +86,14 @@ pub(super) fn address(dataset: &str, name: &str, [skip, to]: [usize; 2]) -> Stri
     format!("{dataset}/entity?{}", parameters.finish())
 }
 
+/// Returns the label of a resource of at most some characters, or that of a node without a name.
+pub(super) fn entity_label(page: &PageContext, entity: &Entity, max_characters: usize) -> String {
+    match &entity.label {
+        Some(label) => shorten(&readable(label), max_characters),
+        None => page.text("entity-unnamed"),
+    }
+}
+
 /// Renders the page of a resource.
 pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Response {
     let dataset = href(&card.metadata.id);
@@ -106,7 +114,7 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
     };
     render(&EntityPage {
         title: title_of(page, &card.metadata).0,
-        label: shorten(&readable(&found.label), 200),
+        label: entity_label(page, found, 200),
         name: found.name.clone(),
         own: address(&dataset, &found.name, [0, 0]),
         outside: Some(found.name.clone()).filter(|name| is_web(name)),
@@ -219,7 +227,7 @@ pub(super) fn examples(
                 ],
             ),
             iri: class.class.clone().unwrap_or_default(),
-            label: shorten(&readable(&entity.label), 120),
+            label: entity_label(page, entity, 120),
             href: address(&dataset, &entity.name, [0, 0]),
             properties: properties(
                 &dataset,

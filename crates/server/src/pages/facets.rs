@@ -120,8 +120,10 @@ pub(super) struct HistogramView {
 
 /// Form for a place.
 pub(super) struct PlaceView {
-    /// Name or box of the filter; empty if it has none.
+    /// Name or box of the filter, or the unknown name that was typed; empty if there is none.
     pub(super) place: String,
+    /// Message about the unknown name.
+    pub(super) failure: Option<String>,
     /// Map of the area of the filter as SVG.
     pub(super) map: Option<String>,
     /// Other parameters of the page.
@@ -294,7 +296,13 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         let name = page.text(&format!("filter-{facet}"));
         let href = results.filtered(&toggled(filter, *facet, value));
         chips.push(Chip {
-            label: format!("{name}: {}", label(page, *facet, value)),
+            label: page.text_with2(
+                "filter-value",
+                "facet",
+                name,
+                "value",
+                label(page, *facet, value),
+            ),
             href,
         });
     }
@@ -524,8 +532,15 @@ pub(super) fn place(page: &PageContext, results: &Results<'_>) -> PlaceView {
             &page.text_with("place-map", "box", &place),
         ));
     }
+    let failure = results
+        .unknown_place
+        .map(|name| page.text_with("place-not-found", "name", name));
+    if let Some(name) = results.unknown_place {
+        name.clone_into(&mut place);
+    }
     PlaceView {
         place,
+        failure,
         map,
         fields: results.fields(&Filter {
             within: None,
@@ -534,9 +549,12 @@ pub(super) fn place(page: &PageContext, results: &Results<'_>) -> PlaceView {
     }
 }
 
-/// Returns the name of a box if it is that of a country or a state, else the box.
+/// Returns the English name of a box if it is that of a country or a state, else the box.
 pub(super) fn place_text(bounds: BoundingBox) -> String {
-    place_name(bounds).map_or_else(|| bounds.to_string(), str::to_owned)
+    match place_name(bounds) {
+        Some(name) => name.to_owned(),
+        None => bounds.to_string(),
+    }
 }
 
 /// Returns the form for years, with those of the periods that the datasets cover, if any are known. `None` if there is no choice.

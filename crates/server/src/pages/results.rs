@@ -246,6 +246,11 @@ impl SearchPage {
     fn has_filters(&self) -> bool {
         !self.facets.is_empty() || self.years.is_some() || self.place.is_some()
     }
+
+    /// Returns the message about a place that is unknown.
+    fn place_failure(&self) -> Option<&str> {
+        self.place.as_ref()?.failure.as_deref()
+    }
 }
 
 /// A ranking model.
@@ -292,7 +297,18 @@ async fn load_page(
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    if let Some(address) = form_address(page, pairs)? {
+    let unknown_place = unknown_place(pairs);
+    if let Some(name) = unknown_place
+        && !state.searcher.catalog().has_coverage()?
+    {
+        // Without areas, the page has no form that could show the message.
+        return Err(ApiError::bad_request(format!(
+            "no country or state {name:?} is known; write another name, or west,south,east,north in degrees"
+        )));
+    }
+    if unknown_place.is_none()
+        && let Some(address) = form_address(page, pairs)
+    {
         return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response());
     }
     let (filter, examples) = (filter(pairs)?, examples(pairs)?);
@@ -306,7 +322,8 @@ async fn load_page(
         return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, similar)]).into_response());
     }
     if query.is_empty() {
-        return load_list(state, page, parameters, filter, headers).await;
+        let unknown_place = unknown_place.map(str::to_owned);
+        return load_list(state, page, parameters, filter, unknown_place, headers).await;
     }
     check_query(&query)?;
     check_snippet(parameters.snippet)?;
@@ -331,11 +348,15 @@ async fn load_page(
     };
     let permit = state.acquire_search_permit(client, &request).await?;
     let lang = parameters.lang;
+    let unknown_place = unknown_place.map(str::to_owned);
     let page = page.clone().with_query(&request.query);
     state
         .work(move |state| {
             let _permit = permit;
-            let results = Results::of_search(&request, lang.as_deref());
+            let results = Results {
+                unknown_place: unknown_place.as_deref(),
+                ..Results::of_search(&request, lang.as_deref())
+            };
             if request.syntax == QuerySyntax::Interpreted
                 && let Some(address) = resolve_iris(state, &results)?
             {
@@ -347,11 +368,19 @@ async fn load_page(
             }
             let response = state.searcher.search(&request)?;
             state.record_search(client, &request, &response);
-            Ok(render(&search_page(
-                state, page, &request, &results, &response,
-            )))
+            let found = search_page(state, page, &request, &results, &response);
+            Ok(render_results(&found))
         })
         .await
+}
+
+/// Renders a page of results. Its status is 400 if the request has an unknown place.
+fn render_results(found: &SearchPage) -> Response {
+    let mut response = render(found);
+    if found.place_failure().is_some() {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    response
 }
 
 /// Returns the address to which a query with IRIs leads: the page of a dataset, or the search with the IRIs of classes and
@@ -419,9 +448,10 @@ async fn load_list(
     page: &PageContext,
     parameters: Parameters,
     filter: Filter,
+    unknown_place: Option<String>,
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
-    let lists = parameters.page.is_some() || !filter.is_empty();
+    let lists = parameters.page.is_some() || !filter.is_empty() || unknown_place.is_some();
     let request = BrowseRequest {
         filter,
         skip: parameters.page.unwrap_or_default().saturating_mul(PAGE),
@@ -453,11 +483,14 @@ async fn load_list(
                 model,
                 order: request.order,
                 syntax: QuerySyntax::Interpreted,
+                unknown_place: unknown_place.as_deref(),
             };
             if !lists {
                 return start::start(state, &page, &results, &listing);
             }
-            Ok(render(&listed_page(state, page, &results, &listing)))
+            Ok(render_results(&listed_page(
+                state, page, &results, &listing,
+            )))
         })
         .await
 }
@@ -523,17 +556,41 @@ fn parameter<'p>(pairs: &'p Pairs, name: &str) -> Option<&'p str> {
         .map(|(_, value)| value.trim())
 }
 
+/// Returns the text of the form for a place, if it is neither the name of a known place nor a box.
+fn unknown_place(pairs: &Pairs) -> Option<&str> {
+    let text = parameter(pairs, "place")?;
+    (!text.is_empty() && parse_place(text).is_none()).then_some(text)
+}
+
+/// Returns the box of a country or state by its name, or of a text with four numbers.
+fn parse_place(text: &str) -> Option<BoundingBox> {
+    if let Ok(bounds) = text.parse() {
+        return Some(bounds);
+    }
+    for expression in coverage_expressions(text) {
+        if let CoverageValue::Place { bounds, .. } = expression.value {
+            return Some(bounds);
+        }
+    }
+    None
+}
+
+/// Returns the two years of a form with the earlier one first.
+fn ordered_years<'p>(from: &'p str, until: &'p str) -> (&'p str, &'p str) {
+    match (from.parse::<u32>(), until.parse::<u32>()) {
+        (Ok(first), Ok(last)) if first > last => (until, from),
+        _ => (from, until),
+    }
+}
+
 /// Returns the address of the search with the fields of a form as filters, so that the forms for years and places work without
-/// scripts. `None` if the request has none of these fields.
-///
-/// # Errors
-/// If the place is neither a known name nor a box.
-fn form_address(page: &PageContext, pairs: &Pairs) -> Result<Option<String>, ApiError> {
+/// scripts. `None` if the request has none of these fields. An unknown place is left out.
+fn form_address(page: &PageContext, pairs: &Pairs) -> Option<String> {
     let (from, until) = (parameter(pairs, "from"), parameter(pairs, "until"));
     let place = parameter(pairs, "place");
     let has_years = from.is_some() || until.is_some();
     if !has_years && place.is_none() {
-        return Ok(None);
+        return None;
     }
     let is_published = parameter(pairs, "of") == Some("published");
     let mut replaced = vec!["lang"];
@@ -551,7 +608,7 @@ fn form_address(page: &PageContext, pairs: &Pairs) -> Result<Option<String>, Api
     {
         parameters.append_pair(name, value);
     }
-    let (from, until) = (from.unwrap_or_default(), until.unwrap_or_default());
+    let (from, until) = ordered_years(from.unwrap_or_default(), until.unwrap_or_default());
     if is_published {
         for (name, year) in [("since", from), ("before", until)] {
             if !year.is_empty() {
@@ -562,25 +619,10 @@ fn form_address(page: &PageContext, pairs: &Pairs) -> Result<Option<String>, Api
         let period = format!("{}..{}", padded_year(from), padded_year(until));
         parameters.append_pair("covers", &period);
     }
-    if let Some(place) = place.filter(|place| !place.is_empty()) {
-        parameters.append_pair("within", &parse_place(place)?.to_string());
+    if let Some(bounds) = place.and_then(parse_place) {
+        parameters.append_pair("within", &bounds.to_string());
     }
-    Ok(Some(page.link(format!("/?{}", parameters.finish()))))
-}
-
-/// Returns the box of a country or state by its name, or of a text with four numbers.
-fn parse_place(text: &str) -> Result<BoundingBox, ApiError> {
-    if let Ok(bounds) = text.parse() {
-        return Ok(bounds);
-    }
-    for expression in coverage_expressions(text) {
-        if let CoverageValue::Place { bounds, .. } = expression.value {
-            return Ok(bounds);
-        }
-    }
-    Err(ApiError::bad_request(format!(
-        "no country or state {text:?} is known; write another name, or west,south,east,north in degrees"
-    )))
+    Some(page.link(format!("/?{}", parameters.finish())))
 }
 
 fn listed_page(
@@ -651,6 +693,8 @@ pub(super) struct Results<'r> {
     pub(super) model: Option<ModelKind>,
     pub(super) order: ResultOrder,
     pub(super) syntax: QuerySyntax,
+    /// Name in the form for a place that no known place has. Links do not keep it.
+    pub(super) unknown_place: Option<&'r str>,
 }
 
 impl<'r> Results<'r> {
@@ -666,6 +710,7 @@ impl<'r> Results<'r> {
             model: request.model,
             order: request.order,
             syntax: request.syntax,
+            unknown_place: None,
         }
     }
 

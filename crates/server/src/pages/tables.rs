@@ -1,10 +1,10 @@
 //! The page with the entities of a class as a table.
 
-use super::entity::{PropertyView, ValueView, properties_of};
-use super::{PageContext, facets, readable, render, title_of};
+use super::entity::{PropertyView, ValueView, entity_label, properties_of};
+use super::{PageContext, facets, render, title_of};
 use crate::entities::Entity;
 use crate::tables::{self, Column, Rows, column_label};
-use crate::text::{href, shorten};
+use crate::text::href;
 use askama::Template;
 use axum::response::Response;
 use lodeseek_catalog::DatasetId;
@@ -74,6 +74,10 @@ struct TablePage {
     /// Number of entities of the class.
     total: u64,
     filter: String,
+    /// Number of entities with the text of the filter, of those read. `None` without a filter.
+    matching: Option<usize>,
+    /// Address of the CSV with these entities.
+    filtered_csv: String,
     /// If true, rows have their numbers in the file as names.
     has_file: bool,
     columns: Vec<ColumnView>,
@@ -141,7 +145,7 @@ fn row_label(page: &PageContext, has_file: bool, entity: &Entity) -> String {
     let number = triples.find(|triple| has_file && triple.predicate.value == csvw::ROWNUM);
     match number.and_then(|triple| triple.object.value.parse::<u64>().ok()) {
         Some(number) => page.number(number),
-        None => shorten(&readable(&entity.label), MAX_LABEL_CHARACTERS),
+        None => entity_label(page, entity, MAX_LABEL_CHARACTERS),
     }
 }
 
@@ -174,6 +178,8 @@ pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Re
         classes: classes(page, card, class),
         total: counted,
         filter: view.filter.to_owned(),
+        matching: view.rows.matching,
+        filtered_csv: page.link(format!("{}&format=csv", paged(&own, view.filter, 0))),
         has_file: view.has_file,
         more_columns: distinct_properties(view).saturating_sub(shown.len()),
         columns: shown

@@ -33,12 +33,13 @@ const NAMES: [&str; 24] = [
 ];
 
 /// Templates whose texts are English on purpose, marked by `lang="en"`: the pages of the operator.
-const ENGLISH: [&str; 11] = [
+const ENGLISH: [&str; 12] = [
     "operator.html",
     "operator-audit.html",
     "operator-backup.html",
     "operator-dataset.html",
     "operator-datasets.html",
+    "operator-error.html",
     "operator-jobs.html",
     "operator-login.html",
     "operator-nav.html",

@@ -10,7 +10,7 @@ use crate::portal::metadata::PortalMetadata;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use lodeseek_catalog::{DatasetId, Moment, plain_text};
+use lodeseek_catalog::{DatasetId, Metadata, Moment, plain_text};
 use lodeseek_rdf::on_one_line;
 use lodeseek_store::Store;
 use oxsdatatypes::Date;
@@ -44,6 +44,9 @@ pub(crate) struct Parameters {
     format: Option<String>,
 }
 
+/// Year of a dataset without a date of publication, in BibTeX. Styles write it themselves for RIS and CSL-JSON without a year.
+const UNDATED: &str = "n.d.";
+
 /// The data of a citation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Citation {
@@ -53,11 +56,11 @@ pub(crate) struct Citation {
     /// Creators, or the publisher if there are none.
     pub(crate) authors: Vec<String>,
     pub(crate) publisher: Option<String>,
-    /// Year, month and day, as far as known.
+    /// Year, month and day of the publication, as far as known.
     pub(crate) date: Vec<u32>,
     pub(crate) version: Option<String>,
     pub(crate) doi: Option<String>,
-    /// Address to cite.
+    /// Address to cite: the home page or source of the publisher, else the IRI.
     pub(crate) url: String,
 }
 
@@ -160,12 +163,7 @@ impl Citation {
                 creators
             },
             publisher,
-            date: metadata
-                .issued
-                .as_deref()
-                .or(metadata.modified.as_deref())
-                .map(date)
-                .unwrap_or_default(),
+            date: publication_date(metadata),
             version: described.version.clone(),
             url: own
                 .filter(|url| crate::text::is_web(url))
@@ -194,7 +192,10 @@ impl Citation {
                 "publisher",
                 self.publisher.as_deref().map(tex).unwrap_or_default(),
             ),
-            ("year", date.first().cloned().unwrap_or_default()),
+            (
+                "year",
+                date.first().cloned().unwrap_or_else(|| UNDATED.to_owned()),
+            ),
             ("month", date.get(1).cloned().unwrap_or_default()),
             ("note", version.unwrap_or_else(|| "Dataset".to_owned())),
             ("doi", self.doi.as_deref().map(address).unwrap_or_default()),
@@ -282,6 +283,20 @@ impl Citation {
         }
         csl
     }
+}
+
+/// Returns the date of the publication, else of the creation, else the year by which the search filters. A date of change is none:
+/// the search treats such datasets as undated, too.
+fn publication_date(metadata: &Metadata) -> Vec<u32> {
+    let written = metadata.issued.as_deref().or(metadata.created.as_deref());
+    let parts = written.map(date).unwrap_or_default();
+    if !parts.is_empty() {
+        return parts;
+    }
+    let year = metadata.first_year();
+    year.and_then(|year| u32::try_from(year).ok())
+        .into_iter()
+        .collect()
 }
 
 /// Finds a DOI in a text: `10.`, a registrant of four to nine digits, a slash and a suffix.
@@ -406,6 +421,28 @@ mod tests {
             doi: Some("10.5281/zenodo.1".to_owned()),
             url: "http://e.org/a b}{\\?x=100%25&y_z#f".to_owned(),
         }
+    }
+
+    #[test]
+    fn the_year_is_that_of_the_publication() {
+        let mut metadata = Metadata::new(DatasetId::new("1").expect("an id"));
+        metadata.modified = Some("2020-05-01".to_owned());
+        assert_eq!(publication_date(&metadata), [0; 0]);
+        metadata.created = Some("2011".to_owned());
+        assert_eq!(publication_date(&metadata), [2011]);
+        metadata.issued = Some("2012-03-04T10:00:00Z".to_owned());
+        assert_eq!(publication_date(&metadata), [2012, 3, 4]);
+        let undated = Citation {
+            date: Vec::new(),
+            ..hostile()
+        };
+        assert!(
+            undated.bibtex().contains("year = {n.d.}"),
+            "{}",
+            undated.bibtex()
+        );
+        assert!(!undated.ris().contains("PY  - "));
+        assert_eq!(undated.csl().get("issued"), None);
     }
 
     #[test]

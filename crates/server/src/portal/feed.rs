@@ -4,6 +4,7 @@
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, ClientLimit, Examples, Filters, Text};
 use crate::error::ApiError;
+use crate::locale::{Locale, Texts};
 use crate::negotiation::languages;
 use crate::parameters::{Pairs, check_query, examples, filter, parse_model, query_syntax};
 use crate::portal::ckan::Table;
@@ -22,6 +23,7 @@ use lodeseek_engine::SearchRequest;
 use lodeseek_rdf::vocab::dcterms;
 use oxrdf::Term;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Maximum number of entries.
 const MAX_ENTRIES: usize = 50;
@@ -72,7 +74,7 @@ struct OpenSearch<'b> {
         ("literal" = Option<bool>, Query, description = "If true, searches for the words as typed."),
         Examples,
         Filters,
-        ("lang" = Option<String>, Query, description = "Languages of the name of the portal, best first: de,en.")),
+        ("lang" = Option<String>, Query, description = "Languages of the title, best first: de,en.")),
     responses(
         (status = 200, description = "Atom.", content_type = "application/atom+xml", body = String),
         BadRequest<Text>,
@@ -142,7 +144,16 @@ pub(crate) async fn datasets(
         }
         entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
         let portal = state.portal.portal.title.value(&languages);
-        feed(portal, &links, &query, &pairs, entries)
+        let texts = Texts::new(
+            Locale::best(&languages),
+            Arc::clone(&state.branding.theme.texts),
+        );
+        let title = if query.is_empty() {
+            texts.text("feed-last-changed")
+        } else {
+            plain(&query)
+        };
+        feed(portal, &links, title, &pairs, entries)
             .render()
             .map_err(|error| ApiError::internal(&error))
     });
@@ -168,10 +179,11 @@ fn search_ids(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId
         .collect())
 }
 
+/// Returns the datasets with the latest times that their entries show.
 fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
     let table = Table::current(state)?;
     let mut rows: Vec<_> = table.rows.iter().collect();
-    rows.sort_by_key(|row| Reverse(&row.modified));
+    rows.sort_by_key(|row| Reverse(&row.updated));
     Ok(rows
         .into_iter()
         .take(MAX_ENTRIES)
@@ -179,7 +191,7 @@ fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
         .collect())
 }
 
-fn feed(portal: &str, base: &LinkBase, query: &str, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
+fn feed(portal: &str, base: &LinkBase, title: String, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
     let kept = || pairs.iter().filter(|(_, value)| !value.is_empty());
     let parameters = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(kept())
@@ -192,11 +204,7 @@ fn feed(portal: &str, base: &LinkBase, query: &str, pairs: &Pairs, entries: Vec<
     Feed {
         own: format!("{base}feeds/datasets.atom{behind}"),
         page: format!("{base}{behind}"),
-        title: if query.is_empty() {
-            "Datasets, the last changed first".to_owned()
-        } else {
-            plain(query)
-        },
+        title,
         portal: plain(portal),
         updated: entries
             .iter()

@@ -181,9 +181,9 @@ fn general_examples() -> Vec<Example> {
     let english = Texts::new(Locale::English, Arc::default());
     EXAMPLES
         .iter()
-        .map(|(title, query)| Example {
-            title: english.text(title),
-            query: (*query).to_owned(),
+        .map(|example| Example {
+            title: english.text(example.title),
+            query: example.query.to_owned(),
         })
         .collect()
 }

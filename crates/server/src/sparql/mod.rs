@@ -14,6 +14,7 @@ pub use editor::{Editor, EditorError};
 
 pub(crate) use description::{DescriptionCache, endpoint_iri};
 pub(crate) use endpoints::endpoint_statistics;
+pub(crate) use page::MAX_ADDRESS_BYTES;
 
 use crate::AppState;
 use axum::Router;

@@ -10,43 +10,100 @@ use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use lodeseek_engine::{BrowseRequest, Facet, Filter};
+use lodeseek_rdf::vocab::skos;
 use lodeseek_sparql::Answer;
 
-/// Example queries with the ids of their titles.
-pub(super) const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "sparql-example-sizes",
-        include_str!("../../queries/datasets.rq"),
-    ),
-    (
-        "sparql-example-class",
-        include_str!("../../queries/datasets-by-class.rq"),
-    ),
-    (
-        "sparql-example-task",
-        include_str!("../../queries/datasets-of-a-task.rq"),
-    ),
-    (
-        "sparql-example-snippets",
-        include_str!("../../queries/snippets.rq"),
-    ),
-    (
-        "sparql-example-content",
-        include_str!("../../queries/content.rq"),
-    ),
-    (
-        "sparql-example-search-why",
-        include_str!("../../queries/search-why.rq"),
-    ),
-    (
-        "sparql-example-search-classes",
-        include_str!("../../queries/search-classes.rq"),
-    ),
-    (
-        "sparql-example-search-content",
-        include_str!("../../queries/search-content.rq"),
-    ),
+/// An example query.
+pub(super) struct Example {
+    /// Id of its title.
+    pub(super) title: &'static str,
+    pub(super) query: &'static str,
+    /// Condition on the collection under which the query has results.
+    requirement: Requirement,
+}
+
+/// A condition on the collection.
+#[derive(Clone, Copy)]
+enum Requirement {
+    /// Descriptions of datasets are enough.
+    None,
+    /// A dataset with content.
+    Content,
+    /// A dataset with a value of a facet, at the latest of a year.
+    Value(Facet, &'static str, Option<i32>),
+}
+
+impl Requirement {
+    /// Returns true if the collection meets it. An index that cannot be read meets none.
+    fn is_met(self, state: &AppState) -> bool {
+        let catalog = state.searcher.catalog();
+        match self {
+            Self::None => true,
+            Self::Content => catalog.has_content().unwrap_or(false),
+            Self::Value(facet, value, until) => {
+                let filter = Filter {
+                    until,
+                    ..Filter::default()
+                };
+                let request = BrowseRequest {
+                    filter: filter.with(facet, value),
+                    ..BrowseRequest::default()
+                };
+                catalog
+                    .browse(&request)
+                    .is_ok_and(|listing| listing.total > 0)
+            }
+        }
+    }
+}
+
+/// Example queries, a simple one first.
+pub(super) const EXAMPLES: &[Example] = &[
+    Example {
+        title: "sparql-example-sizes",
+        query: include_str!("../../queries/datasets.rq"),
+        requirement: Requirement::None,
+    },
+    Example {
+        title: "sparql-example-class",
+        query: include_str!("../../queries/datasets-by-class.rq"),
+        requirement: Requirement::Value(Facet::Class, skos::CONCEPT, None),
+    },
+    Example {
+        title: "sparql-example-task",
+        query: include_str!("../../queries/datasets-of-a-task.rq"),
+        requirement: Requirement::Value(Facet::Task, "semantic segmentation", Some(2018)),
+    },
+    Example {
+        title: "sparql-example-snippets",
+        query: include_str!("../../queries/snippets.rq"),
+        requirement: Requirement::Content,
+    },
+    Example {
+        title: "sparql-example-content",
+        query: include_str!("../../queries/content.rq"),
+        requirement: Requirement::Content,
+    },
+    Example {
+        title: "sparql-example-search-why",
+        query: include_str!("../../queries/search-why.rq"),
+        requirement: Requirement::None,
+    },
+    Example {
+        title: "sparql-example-search-classes",
+        query: include_str!("../../queries/search-classes.rq"),
+        requirement: Requirement::Content,
+    },
+    Example {
+        title: "sparql-example-search-content",
+        query: include_str!("../../queries/search-content.rq"),
+        requirement: Requirement::Content,
+    },
 ];
+
+/// Maximum length of the address of a result in bytes. Some proxies reject addresses of more than 8 kB. Forms send longer queries by POST.
+pub(crate) const MAX_ADDRESS_BYTES: usize = 4000;
 
 /// Minimum and maximum number of lines of the form.
 const LINES: (usize, usize) = (6, 18);
@@ -60,6 +117,10 @@ struct SparqlPage {
     lines: usize,
     /// Example queries: (title, address of the results).
     examples: Vec<(String, String)>,
+    /// Address of this result; `None` for a long query.
+    own: Option<String>,
+    /// Maximum length of an address, for the script of the form.
+    max_address: usize,
     failure: Option<Failure>,
     columns: Vec<String>,
     rows: Vec<Vec<CellView>>,
@@ -83,15 +144,18 @@ pub(super) fn page(
     text: &str,
     answer: Option<Result<Answer, ApiError>>,
 ) -> Response {
-    let text = if text.is_empty() { EXAMPLES[0].1 } else { text };
+    let text = if text.is_empty() {
+        EXAMPLES[0].query
+    } else {
+        text
+    };
     let mut page = SparqlPage {
         page: context.clone(),
         text: text.to_owned(),
         lines: text.lines().count().clamp(LINES.0, LINES.1),
-        examples: EXAMPLES
-            .iter()
-            .map(|(title, query)| (context.text(title), address(query)))
-            .collect(),
+        examples: examples(state, context),
+        own: Some(address(text)).filter(|own| own.len() <= MAX_ADDRESS_BYTES),
+        max_address: MAX_ADDRESS_BYTES,
         failure: None,
         columns: Vec::new(),
         rows: Vec::new(),
@@ -130,6 +194,17 @@ pub(super) fn page(
         editor::allow(&mut response);
     }
     response
+}
+
+/// Returns the titles of the example queries that have results, with the addresses of these.
+fn examples(state: &AppState, context: &PageContext) -> Vec<(String, String)> {
+    let mut linked = Vec::new();
+    for example in EXAMPLES {
+        if example.requirement.is_met(state) {
+            linked.push((context.text(example.title), address(example.query)));
+        }
+    }
+    linked
 }
 
 /// Returns the address of the results of a query.

@@ -134,7 +134,13 @@ pub(super) async fn get(
         return respond(&state, parameters, &context).await;
     }
     match Kind::Graph.negotiate(&parameters, &context.headers) {
-        Ok(response_formats::HTML) => page::page(&state, &context.page, "", None),
+        Ok(response_formats::HTML) => {
+            let context = context.page.clone();
+            let form = state
+                .work(move |state| Ok(page::page(state, &context, "", None)))
+                .await;
+            form.unwrap_or_else(IntoResponse::into_response)
+        }
         Ok(_) if has("query") => respond(&state, parameters, &context).await,
         Ok(media_type) => description::service(&state, &links, media_type).await,
         Err(error) => error.into_response(),
@@ -163,12 +169,15 @@ pub(super) async fn get(
 pub(super) async fn post(
     State(state): State<AppState>,
     RawQuery(query): RawQuery,
-    context: RequestContext,
+    mut context: RequestContext,
     body: Bytes,
 ) -> Response {
     let mut parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     match in_body(&context.headers, &body) {
-        Ok(found) => parameters.extend(found),
+        Ok(found) => {
+            context.page = context.page.with_form(&found, &context.headers);
+            parameters.extend(found);
+        }
         Err(error) => return error.into_response(),
     }
     respond(&state, parameters, &context).await

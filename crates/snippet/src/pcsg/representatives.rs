@@ -50,18 +50,17 @@ impl SnippetExtractor for PatternRepresentatives<'_> {
             shown: FxHashMap::default(),
             touched: FxHashMap::default(),
             triples: Vec::new(),
+            interrupted: false,
         };
-        let mut interrupted = false;
         for pattern in patterns.patterns() {
             if !builder.show(&pattern, budget, self.options.deadline) {
-                interrupted = true;
                 break;
             }
         }
         Snippet {
             gain: described_share(&entity_graph, &builder.triples),
             triples: builder.triples,
-            interrupted,
+            interrupted: builder.interrupted,
         }
     }
 }
@@ -73,6 +72,8 @@ struct SnippetBuilder<'s, 'g> {
     /// Entities in the chosen triples, by pattern.
     touched: FxHashMap<PatternId, Vec<TermId>>,
     triples: Vec<Triple>,
+    /// If true, the deadline ended the snippet. The end of the budget does not count.
+    interrupted: bool,
 }
 
 impl SnippetBuilder<'_, '_> {
@@ -117,8 +118,12 @@ impl SnippetBuilder<'_, '_> {
     }
 
     /// Returns true if the budget or the time is spent. The first triple is always shown, so that the snippet is not empty.
-    fn is_over(&self, budget: TripleBudget, deadline: Deadline<'_>) -> bool {
-        self.triples.len() >= budget.0 || (!self.triples.is_empty() && deadline.has_passed())
+    fn is_over(&mut self, budget: TripleBudget, deadline: Deadline<'_>) -> bool {
+        if self.triples.len() >= budget.0 {
+            return true;
+        }
+        self.interrupted = !self.triples.is_empty() && deadline.has_passed();
+        self.interrupted
     }
 
     fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {

@@ -130,6 +130,33 @@ fn every_extractor_keeps_its_deadline() {
     );
 }
 
+/// The budget cuts the snippet of every method. Only a bound of steps or a deadline interrupts the search.
+#[test]
+fn a_small_budget_is_no_interruption() {
+    let graph = conformance::graph_of(
+        "e:a e:p e:b ; e:q 1 , 2 ; e:r e:c . e:b e:s 3 ; a e:C . e:c e:t 4 ; a e:D . e:d e:u e:a ; a e:E .",
+    );
+    let profile = Profile::new(&graph);
+    let extractors: [&dyn SnippetExtractor; 3] = [
+        &Pcsg::default(),
+        &Pcsg::tau(),
+        &PatternRepresentatives::default(),
+    ];
+    for extractor in extractors {
+        for budget in [1, 2, 3, 20] {
+            let snippet = extractor.extract(&graph, &profile, TripleBudget(budget));
+            let name = extractor.name();
+            assert!(!snippet.interrupted, "{name} with {budget} triples");
+        }
+    }
+    let bounded = Pcsg::new(PcsgOptions {
+        work: 0,
+        ..PcsgOptions::default()
+    });
+    let snippet = bounded.extract(&graph, &profile, TripleBudget(1));
+    assert!(snippet.interrupted, "a bound of no step");
+}
+
 proptest! {
     #[test]
     fn everything_is_covered(statements in conformance::random_statements()) {

@@ -7,12 +7,13 @@ use super::metadata::{
 use super::template::Template;
 use super::{CsvwError, Mode, Resolver};
 use crate::encoding::TextEncoding;
-use crate::table::ColumnDescription;
+use crate::table::{ColumnDescription, header_label};
 use csv::{ReaderBuilder, StringRecord};
 use lodeseek_rdf::vocab::{csvw, rdf};
 use oxrdf::vocab::xsd;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, TripleRef};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use std::io::Read as _;
 
 /// Maximum number of warnings about cells.
@@ -39,32 +40,87 @@ pub(super) fn undescribed(address: &str) -> TableGroup {
     }
 }
 
-/// Returns the names, titles and descriptions of the columns that a metadata document has for a table: one for the first title of
-/// each column, then one for each other title and name that a header may have.
-pub(crate) fn describe_columns(
+/// What a metadata document says about a table that is not converted by it.
+#[derive(Debug, Default)]
+pub(crate) struct DescribedTable {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    /// One for the first title of each column, then one for each other title and name that a header may have.
+    pub(crate) columns: Vec<ColumnDescription>,
+    /// Properties of the document without effect on the table.
+    pub(crate) unused: BTreeSet<&'static str>,
+}
+
+/// Returns the description that a metadata document has of a table, if it has one.
+pub(crate) fn describe_table(
     text: &str,
     address: &str,
     table: &str,
     resolver: &dyn Resolver,
-) -> Result<Vec<ColumnDescription>, CsvwError> {
+) -> Result<Option<DescribedTable>, CsvwError> {
     let mut warnings = Vec::new();
     let group = MetadataReader::read(text, address, resolver, &mut warnings)?;
-    let mut described = Vec::new();
+    let Some(found) = group.tables.iter().find(|found| found.url == table) else {
+        return Ok(None);
+    };
+    let mut described = DescribedTable {
+        title: annotation_text(&found.annotations, &["/title", "#label", "/name"]),
+        description: annotation_text(&found.annotations, &["/description", "#comment"]),
+        unused: unused_properties(&found.inherited, false)
+            .into_iter()
+            .collect(),
+        ..DescribedTable::default()
+    };
     let mut others = Vec::new();
-    for found in group.tables.iter().filter(|found| found.url == table) {
-        let columns = found.columns.iter().flatten();
-        for (place, column) in columns.filter(|column| !column.is_virtual).enumerate() {
-            let titles = column.titles.iter().map(|(_, title)| title.as_str());
-            let mut headers = titles.chain(column.name.as_deref());
-            let first = headers.next().unwrap_or_default();
-            described.push(describe_column(found, column, place, first));
-            for header in headers {
-                others.push(describe_column(found, column, place, header));
+    let mut place = 0;
+    for column in found.columns.iter().flatten() {
+        described
+            .unused
+            .extend(unused_properties(&column.inherited, column.is_virtual));
+        if column.is_virtual {
+            continue;
+        }
+        let titles = column.titles.iter().map(|(_, title)| title.as_str());
+        let mut headers = titles.chain(column.name.as_deref());
+        let first = headers.next().unwrap_or_default();
+        described
+            .columns
+            .push(describe_column(found, column, place, first));
+        for header in headers {
+            others.push(describe_column(found, column, place, header));
+        }
+        place += 1;
+    }
+    described.columns.append(&mut others);
+    Ok(Some(described))
+}
+
+/// Returns the text of the first annotation whose property ends with one of these names.
+fn annotation_text(annotations: &[(String, Annotation)], names: &[&str]) -> Option<String> {
+    for name in names {
+        for (property, value) in annotations {
+            if let Annotation::Literal { text, .. } = value
+                && property.ends_with(name)
+            {
+                return Some(text.clone());
             }
         }
     }
-    described.append(&mut others);
-    Ok(described)
+    None
+}
+
+/// Returns the properties of a column that change the conversion of CSV on the Web, and have no effect without it.
+fn unused_properties(inherited: &Inherited, is_virtual: bool) -> Vec<&'static str> {
+    let properties = [
+        ("aboutUrl", inherited.about_url.is_some()),
+        ("default", inherited.default.is_some()),
+        ("null", inherited.null.is_some()),
+        ("separator", inherited.separator.is_some()),
+        ("valueUrl", inherited.value_url.is_some()),
+        ("virtual", is_virtual),
+    ];
+    let stated = properties.into_iter().filter(|(_, is_stated)| *is_stated);
+    stated.map(|(name, _)| name).collect()
 }
 
 /// Returns the description of a column with a header. `place` is its number from 0.
@@ -85,10 +141,15 @@ fn describe_column(
         column.inherited.datatype.as_ref().is_some_and(|datatype| {
             matches!(datatype.base, "string" | "normalizedString" | "token")
         });
-    let mut titles = column.titles.iter().map(|(_, title)| title);
+    let mut titles = column.titles.iter().map(|(_, title)| title.clone());
+    // A header that is the only title has the name as its label: `mm` is the `precipitation`.
+    let title = titles.find(|title| title != header).or_else(|| {
+        let name = column.name.as_deref().filter(|name| *name != header)?;
+        Some(header_label(name, name))
+    });
     ColumnDescription {
         name: header.to_owned(),
-        title: titles.find(|title| *title != header).cloned(),
+        title,
         description: column.description.clone(),
         unit: None,
         property,

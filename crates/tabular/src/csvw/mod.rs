@@ -13,7 +13,7 @@ use metadata::{MetadataReader, TableGroup};
 use oxrdf::TripleRef;
 use std::fmt;
 
-pub(crate) use convert::describe_columns;
+pub(crate) use convert::describe_table;
 
 /// Amount of triples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

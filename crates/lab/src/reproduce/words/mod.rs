@@ -7,7 +7,7 @@ mod misspellings;
 mod plurals;
 
 use super::Encoders;
-use super::experiment::read_experiment_file;
+use super::experiment::{ExperimentModels, read_experiment_file};
 use super::report::{Cell, Report, RowReport, TableReport};
 use super::reranking::RerankSpec;
 use super::verification::HomeRequirements;
@@ -41,6 +41,9 @@ pub struct Words {
     pub command: String,
     /// Source of the data.
     pub get: String,
+    /// Models whose scores are expected. If absent, those of the index.
+    #[serde(default)]
+    pub models: ExperimentModels,
     /// Measurements that are missing yet.
     pub awaits: Option<String>,
     /// Requirements on the home.

@@ -1,6 +1,6 @@
 //! The list of datasets, and the form of a description.
 
-use super::{Fields, Nav, Operator, make, respond};
+use super::{Fields, Nav, Operator, make};
 use crate::AppState;
 use crate::admin::edits::{check_edit, check_now, description, field_errors};
 use crate::admin::management::dataset_id;
@@ -15,10 +15,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use lodeseek_catalog::{DatasetId, Patch, description_json};
 use lodeseek_changes::{Change, DatasetEdit, EditAction, Preconditions, Scope};
-use lodeseek_engine::{CollectionDataset, list_datasets};
+use lodeseek_engine::{CollectionDataset, find_datasets};
 use lodeseek_store::Store;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Number of datasets of a page.
 const MAX_PAGE_DATASETS: usize = 50;
@@ -59,7 +59,7 @@ pub(super) async fn page(
     operator: Operator,
     Query(parameters): Query<Pairs>,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let fields = Fields(parameters);
         let words = fields.get("q").to_owned();
         let skip: usize = fields.get("skip").parse().unwrap_or(0);
@@ -78,29 +78,17 @@ pub(super) async fn page(
             words,
             page: page.clone(),
         }))
-    })
-    .await
+    };
+    operator.respond(&page, "datasets", answer).await
 }
 
 /// Returns the datasets whose id or a title in any language contains a text in lower case.
 fn find(store: &Store, text: &str) -> Result<Vec<CollectionDataset>, ApiError> {
-    let mut datasets = list_datasets(store)?;
-    if text.is_empty() {
-        return Ok(datasets);
-    }
-    let mut found = HashSet::new();
-    for entry in store.entries()? {
-        let metadata = entry.dataset.metadata;
-        let has_title = metadata
-            .titles
-            .iter()
-            .any(|title| title.value.to_lowercase().contains(text));
-        if has_title || metadata.id.as_str().to_lowercase().contains(text) {
-            found.insert(metadata.id);
-        }
-    }
-    datasets.retain(|one| found.contains(&one.id));
-    Ok(datasets)
+    Ok(find_datasets(store, |metadata| {
+        let mut titles = metadata.titles.iter();
+        metadata.id.as_str().to_lowercase().contains(text)
+            || titles.any(|title| title.value.to_lowercase().contains(text))
+    })?)
 }
 
 fn dataset_row(dataset: CollectionDataset) -> DatasetRow {
@@ -122,7 +110,8 @@ fn listed_address(words: &str, skip: usize) -> String {
     format!("/operator/datasets?{}", parameters.finish())
 }
 
-fn edit_address(id: &str) -> String {
+/// Returns the address of the form of a dataset.
+pub(super) fn edit_address(id: &str) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     format!(
         "/operator/dataset?{}",
@@ -159,7 +148,16 @@ struct EditRow {
     key: String,
     by: String,
     time: String,
-    source: String,
+    /// Texts that the source states in its place; empty if it states nothing.
+    stated: Vec<StatedText>,
+}
+
+/// A text that a source states.
+#[derive(Debug, PartialEq)]
+struct StatedText {
+    /// Language tag; empty without one.
+    language: String,
+    text: String,
 }
 
 #[derive(Template)]
@@ -198,15 +196,15 @@ pub(super) async fn form(
     operator: Operator,
     Query(parameters): Query<Pairs>,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let id = dataset_id(Fields(parameters).get("id"))?;
         let empty = Rejected {
             fields: Fields(Vec::new()),
             message: String::new(),
         };
         dataset_form(&state, &page, &operator, id, empty).await
-    })
-    .await
+    };
+    operator.respond(&page, "datasets", answer).await
 }
 
 /// Returns the form of a description, with what a person typed that was not saved.
@@ -323,13 +321,51 @@ fn edit_rows(body: &Value) -> Vec<EditRow> {
             key: key.clone(),
             by: edit["by"].as_str().unwrap_or_default().to_owned(),
             time: time.get(..16).unwrap_or(time).replace('T', " "),
-            source: match &body["source"][key] {
-                Value::Null => "nothing".to_owned(),
-                stated => stated.to_string(),
-            },
+            stated: stated_texts(key, &body["source"][key]),
         });
     }
     rows
+}
+
+/// Returns the value of a key of the source as texts, by language if the key has texts by language.
+fn stated_texts(key: &str, value: &Value) -> Vec<StatedText> {
+    let mut texts = Vec::new();
+    match value {
+        Value::Null => {}
+        Value::Object(by_language) if TEXT_KEYS.contains(&key) => {
+            for (language, value) in by_language {
+                let language = if language == "und" { "" } else { language };
+                texts.push(StatedText {
+                    language: language.to_owned(),
+                    text: plain_value(value),
+                });
+            }
+        }
+        value => texts.push(StatedText {
+            language: String::new(),
+            text: plain_value(value),
+        }),
+    }
+    texts
+}
+
+/// Returns a value of a description as text: lists with commas, and members with their names.
+fn plain_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => {
+            let texts: Vec<String> = list.iter().map(plain_value).collect();
+            texts.join(", ")
+        }
+        Value::Object(members) => {
+            let texts: Vec<String> = members
+                .iter()
+                .map(|(name, value)| format!("{name}: {}", plain_value(value)))
+                .collect();
+            texts.join("; ")
+        }
+        other => other.to_string(),
+    }
 }
 
 /// Returns true if a person can correct a rejected form.
@@ -350,7 +386,7 @@ pub(super) async fn change(
     operator: Operator,
     request: Request,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Write, fields.get("form"))?;
         let id = dataset_id(fields.get("id"))?;
@@ -365,8 +401,8 @@ pub(super) async fn change(
         let rejected = Rejected { fields, message };
         let form = dataset_form(&state, &page, &operator, id, rejected).await?;
         Ok((failed.status, form).into_response())
-    })
-    .await
+    };
+    operator.respond(&page, "datasets", answer).await
 }
 
 /// Makes the change that a form requests.
@@ -551,6 +587,24 @@ mod tests {
             patch(&twice, &present).is_err(),
             "one of both would be lost"
         );
+    }
+
+    #[test]
+    fn what_a_source_states_is_shown_as_text() {
+        let title = json!({ "en": ["Trees", "Tree register"], "und": "Bäume" });
+        let text = |language: &str, text: &str| StatedText {
+            language: language.to_owned(),
+            text: text.to_owned(),
+        };
+        assert_eq!(
+            stated_texts("title", &title),
+            [text("en", "Trees, Tree register"), text("", "Bäume")]
+        );
+        assert_eq!(
+            stated_texts("publisher", &json!({ "name": "City", "type": "office" })),
+            [text("", "name: City; type: office")]
+        );
+        assert_eq!(stated_texts("license", &Value::Null), []);
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! Jobs, backups and the audit log.
 
-use super::{Fields, Nav, Operator, make, respond};
+use super::datasets::edit_address;
+use super::{Fields, Nav, Operator, make};
 use crate::AppState;
 use crate::admin::management::management;
 use crate::admin::page::duration;
 use crate::error::ApiError;
 use crate::pages::{PageContext, render};
 use crate::parameters::Pairs;
+use crate::text::href;
 use askama::Template;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
-use lodeseek_changes::{Change, Job, JobState, Scope};
+use lodeseek_catalog::{DatasetId, Day};
+use lodeseek_changes::{Change, Job, JobState, Scope, written_datasets};
 use lodeseek_engine::BACKUP_MANIFEST;
 use serde_json::Value;
 use std::fs;
@@ -20,6 +23,10 @@ use std::time::{Duration, SystemTime};
 /// Maximum number of jobs, and of entries of the audit log, on a page.
 const MAX_JOBS: usize = 100;
 const MAX_AUDIT: usize = 200;
+/// Maximum number of datasets of a job on its page.
+const MAX_JOB_DATASETS: usize = 20;
+/// Number of seconds of a day.
+const DAY_SECONDS: u64 = 24 * 3600;
 /// Maximum number of lines of the report of a job.
 const MAX_REPORT_LINES: usize = 50;
 
@@ -44,6 +51,10 @@ struct JobsPage {
     jobs: Vec<JobRow>,
     /// The result of a single harvest or load, line by line.
     report: Vec<String>,
+    /// Datasets of a single job.
+    datasets: Vec<DatasetLink>,
+    /// Number of its datasets that are not shown.
+    unlisted: usize,
     /// The result of a single job as JSON.
     result: Option<String>,
     is_running: bool,
@@ -55,7 +66,7 @@ pub(super) async fn page(
     operator: Operator,
     Query(parameters): Query<Pairs>,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let mut jobs = management(&state)?.jobs.list();
         let single: Option<u64> = Fields(parameters).get("job").parse().ok();
         if let Some(id) = single {
@@ -67,18 +78,63 @@ pub(super) async fn page(
             ));
         }
         jobs.truncate(MAX_JOBS);
+        let mut ids = match jobs.first().filter(|_| single.is_some()) {
+            Some(job) => dataset_ids(job),
+            None => Vec::new(),
+        };
+        let unlisted = ids.len().saturating_sub(MAX_JOB_DATASETS);
+        ids.truncate(MAX_JOB_DATASETS);
+        let datasets = state.work(move |state| dataset_links(state, ids)).await?;
         let result = jobs.first().filter(|_| single.is_some());
         let result = result.and_then(|job| job.result.as_ref());
         Ok(render(&JobsPage {
             nav: operator.nav("jobs"),
             report: result.map(report_lines).unwrap_or_default(),
+            datasets,
+            unlisted,
             result: result.map(|result| format!("{result:#}")),
             is_running: jobs.iter().any(|job| !job.state.has_ended()),
             jobs: jobs.iter().map(job_row).collect(),
             page: page.clone(),
         }))
-    })
-    .await
+    };
+    operator.respond(&page, "jobs", answer).await
+}
+
+/// A dataset of a job.
+struct DatasetLink {
+    title: String,
+    /// Addresses of its page and its form; `None` if it was removed.
+    hrefs: Option<(String, String)>,
+}
+
+/// Returns the ids of the datasets that a job names, or that it added, changed or removed.
+fn dataset_ids(job: &Job) -> Vec<String> {
+    match &job.result {
+        Some(result) if job.datasets.is_empty() => written_datasets(result),
+        _ => job.datasets.clone(),
+    }
+}
+
+fn dataset_links(state: &AppState, ids: Vec<String>) -> Result<Vec<DatasetLink>, ApiError> {
+    let mut links = Vec::new();
+    for id in ids {
+        let entry = match DatasetId::new(&id) {
+            Ok(id) if state.store.contains(&id)? => Some(state.store.entry(&id)?),
+            _ => None,
+        };
+        links.push(match entry {
+            Some(entry) => DatasetLink {
+                title: entry.dataset.metadata.plain_texts().title().to_owned(),
+                hrefs: Some((href(&entry.dataset.metadata.id), edit_address(&id))),
+            },
+            None => DatasetLink {
+                title: id,
+                hrefs: None,
+            },
+        });
+    }
+    Ok(links)
 }
 
 /// Returns what a job did, and what failed: the sources of a harvest, the datasets of a load, the files that a backup lacks.
@@ -132,7 +188,22 @@ fn report_lines(result: &Value) -> Vec<String> {
         if let Some(number) = harvest["unchanged"].as_u64().filter(|number| *number > 0) {
             lines.push(format!("{number} unchanged"));
         }
-        lines.extend(elements(&harvest["problems"]).iter().map(line));
+        for failed in elements(&harvest["failed_files"]) {
+            let (file, reason) = (line(&failed["what"]), line(&failed["reason"]));
+            lines.push(if reason.contains(&file) {
+                format!("file not fetched: {reason}")
+            } else {
+                format!("file not fetched: {file}: {reason}")
+            });
+        }
+        if let Some(number) = harvest["unlisted_failed_files"].as_u64() {
+            lines.push(format!("{number} more files were not fetched"));
+        }
+        for dataset in elements(&harvest["problems"]) {
+            let name = format!("{} ({})", line(&dataset["title"]), line(&dataset["id"]));
+            let files = file_lines(dataset);
+            lines.extend(files.iter().map(|file| format!("{name}: {file}")));
+        }
     }
     for dataset in elements(&result["datasets"]) {
         let (title, id) = (line(&dataset["title"]), line(&dataset["id"]));
@@ -145,21 +216,44 @@ fn report_lines(result: &Value) -> Vec<String> {
                 "{title} ({id}): {outcome}; triples: {triples}; broken statements skipped: {skipped}"
             ),
         });
-        for file in elements(&dataset["files"]) {
-            for problem in elements(&file["problems"]) {
-                lines.push(format!(
-                    "{}: {}",
-                    line(&file["file"]),
-                    line(&problem["message"])
-                ));
-            }
-        }
+        lines.extend(file_lines(dataset));
     }
     lines.extend(elements(&result["catalog_problems"]).iter().map(line));
     if lines.len() > MAX_REPORT_LINES {
         let more = lines.len() - MAX_REPORT_LINES;
         lines.truncate(MAX_REPORT_LINES);
         lines.push(format!("{more} more lines are in the JSON"));
+    }
+    lines
+}
+
+/// Returns the files of a dataset that have problems: the file, its outcome, and each problem.
+fn file_lines(dataset: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for file in elements(&dataset["files"]) {
+        let mut start = line(&file["file"]);
+        let outcome = match file["outcome"].as_str() {
+            Some("skipped") => "statements were skipped",
+            Some("truncated") => "read in part",
+            Some("refused") => "not read",
+            Some("unreadable") => "cannot be read",
+            _ => "",
+        };
+        if !outcome.is_empty() {
+            start += ": ";
+            start += outcome;
+        }
+        let problems = elements(&file["problems"]);
+        if problems.is_empty() && !outcome.is_empty() {
+            lines.push(start.clone());
+        }
+        for problem in problems {
+            let message = line(&problem["message"]);
+            lines.push(match problem["line"].as_u64() {
+                Some(number) => format!("{start}: line {number}: {message}"),
+                None => format!("{start}: {message}"),
+            });
+        }
     }
     lines
 }
@@ -192,8 +286,13 @@ fn job_row(job: &Job) -> JobRow {
     ] {
         parts.extend(number.map(|number| format!("{name}: {number}")));
     }
-    let mut what: Vec<&str> = job.datasets.iter().take(3).map(String::as_str).collect();
-    if job.datasets.len() > what.len() {
+    let named = if job.datasets.is_empty() {
+        &job.sources
+    } else {
+        &job.datasets
+    };
+    let mut what: Vec<&str> = named.iter().take(3).map(String::as_str).collect();
+    if named.len() > what.len() {
         what.push("…");
     }
     // A load whose every dataset is as it was before ends well for the server, and not for the operator.
@@ -226,6 +325,19 @@ pub(super) fn ago(seconds: u64) -> String {
     format!("{} ago", duration(time))
 }
 
+/// Returns a moment in seconds since 1970 as a date and time in UTC.
+fn utc_time(seconds: u64) -> String {
+    let day = i32::try_from(seconds / DAY_SECONDS).unwrap_or(i32::MAX);
+    let rest = seconds % DAY_SECONDS;
+    format!(
+        "{}T{:02}:{:02}:{:02}Z",
+        Day::from_number(day),
+        rest / 3600,
+        rest / 60 % 60,
+        rest % 60
+    )
+}
+
 /// Cancels a job.
 pub(super) async fn cancel(
     State(state): State<AppState>,
@@ -233,7 +345,7 @@ pub(super) async fn cancel(
     operator: Operator,
     request: Request,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Write, fields.get("form"))?;
         let job: u64 = fields
@@ -248,8 +360,8 @@ pub(super) async fn cancel(
             })
             .await?;
         Ok(Redirect::to(&format!("/operator/jobs?job={job}")).into_response())
-    })
-    .await
+    };
+    operator.respond(&page, "jobs", answer).await
 }
 
 #[derive(Template)]
@@ -269,7 +381,7 @@ pub(super) async fn backup_page(
     page: PageContext,
     operator: Operator,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let jobs = management(&state)?.jobs.list();
         let folder = state.changes.backup_folder.clone();
         let last = folder.as_ref().and_then(|folder| {
@@ -285,8 +397,8 @@ pub(super) async fn backup_page(
             jobs: backups.map(job_row).collect(),
             page: page.clone(),
         }))
-    })
-    .await
+    };
+    operator.respond(&page, "backup", answer).await
 }
 
 /// Makes a backup in the folder of the configuration.
@@ -296,7 +408,7 @@ pub(super) async fn back_up(
     operator: Operator,
     request: Request,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Admin, fields.get("form"))?;
         let folder = state.changes.backup_folder.as_ref().ok_or_else(|| {
@@ -306,18 +418,27 @@ pub(super) async fn back_up(
         })?;
         let change = Change::Backup(folder.to_path_buf());
         make(&state, &operator, change).await
-    })
-    .await
+    };
+    operator.respond(&page, "backup", answer).await
 }
 
 struct AuditRow {
     ago: String,
+    /// Time in UTC, as XML Schema writes it; empty for a damaged entry.
+    time: String,
     by: String,
     action: String,
     what: String,
     fields: String,
     outcome: String,
     is_failed: bool,
+}
+
+impl AuditRow {
+    /// Returns the time for readers.
+    fn date_text(&self) -> String {
+        self.time.replace('T', " ").replace('Z', "")
+    }
 }
 
 #[derive(Template)]
@@ -333,7 +454,7 @@ pub(super) async fn audit_page(
     page: PageContext,
     operator: Operator,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let management = Arc::clone(management(&state)?);
         let lines = state
             .work(move |_| {
@@ -347,8 +468,8 @@ pub(super) async fn audit_page(
             entries,
             page: page.clone(),
         }))
-    })
-    .await
+    };
+    operator.respond(&page, "audit", answer).await
 }
 
 fn audit_row(line: &str) -> AuditRow {
@@ -356,6 +477,7 @@ fn audit_row(line: &str) -> AuditRow {
     if let Some(damaged) = entry["damaged"].as_str() {
         return AuditRow {
             ago: String::new(),
+            time: String::new(),
             by: String::new(),
             action: "damaged entry".to_owned(),
             what: damaged.to_owned(),
@@ -366,11 +488,19 @@ fn audit_row(line: &str) -> AuditRow {
     }
     let outcome = entry["outcome"].as_str().unwrap_or_default();
     let detail = entry["detail"].as_str().unwrap_or_default();
+    let time = entry["time"].as_u64().unwrap_or_default();
+    let lists = ["datasets", "works", "sources"].map(|key| texts(&entry[key]));
+    let named: Vec<&str> = lists
+        .iter()
+        .map(String::as_str)
+        .filter(|list| !list.is_empty())
+        .collect();
     AuditRow {
-        ago: ago(entry["time"].as_u64().unwrap_or_default()),
+        ago: ago(time),
+        time: utc_time(time),
         by: entry["by"].as_str().unwrap_or_default().to_owned(),
         action: entry["action"].as_str().unwrap_or_default().to_owned(),
-        what: [texts(&entry["datasets"]), texts(&entry["works"])].concat(),
+        what: named.join("; "),
         fields: texts(&entry["fields"]),
         is_failed: outcome == "failed",
         outcome: if detail.is_empty() {
@@ -392,6 +522,26 @@ mod tests {
     use super::*;
     use lodeseek_rdf::dump::FileReport;
     use serde_json::json;
+
+    #[test]
+    fn entries_of_the_audit_log_have_a_date_and_their_sources() {
+        let entry = json!({
+            "time": 1_714_979_289, "job": 1, "by": "ci", "action": "harvest", "datasets": ["wells"],
+            "sources": ["https://e.org/catalog.ttl"], "outcome": "done"
+        });
+        let row = audit_row(&entry.to_string());
+        assert_eq!(row.date_text(), "2024-05-06 07:08:09");
+        assert_eq!(
+            (row.time.as_str(), row.what.as_str()),
+            ("2024-05-06T07:08:09Z", "wells; https://e.org/catalog.ttl")
+        );
+        let old =
+            audit_row(r#"{"time":1,"job":1,"action":"remove","datasets":["a"],"works":["0f"]}"#);
+        assert_eq!(
+            (old.time.as_str(), old.what.as_str()),
+            ("1970-01-01T00:00:01Z", "a; 0f")
+        );
+    }
 
     #[test]
     fn results_say_what_was_not_done() {
@@ -421,8 +571,26 @@ mod tests {
         assert_eq!(
             lines[1..],
             [
-                "wells.ttl: no statement",
+                "wells.ttl: cannot be read: no statement",
                 "Oaks (oaks): loaded; triples: 7; broken statements skipped: 0"
+            ]
+        );
+        let harvest = json!({ "harvests": [{
+            "sources": [{ "source": "https://e.org/catalog.ttl", "datasets": 3 }],
+            "unchanged": 3,
+            "failed_files": [{ "what": "https://e.org/missing.ttl", "reason": "status 404" }],
+            "problems": [{ "title": "Wells", "id": "wells", "files": [
+                { "file": "a.nt", "outcome": "skipped", "problems": [{ "line": 7, "message": "no IRI" }] },
+                { "file": "b.nt", "outcome": "complete" },
+            ] }],
+        }] });
+        assert_eq!(
+            report_lines(&harvest),
+            [
+                "https://e.org/catalog.ttl: 3 listed",
+                "3 unchanged",
+                "file not fetched: https://e.org/missing.ttl: status 404",
+                "Wells (wells): a.nt: statements were skipped: line 7: no IRI",
             ]
         );
         assert_eq!(

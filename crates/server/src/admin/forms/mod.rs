@@ -13,7 +13,7 @@ use super::management::{Caller, management, queue};
 use super::sessions::Session;
 use crate::AppState;
 use crate::connections::TrustedBody;
-use crate::error::ApiError;
+use crate::error::{ApiError, set_retry_after};
 use crate::hosts::is_from_other_origin;
 use crate::pages::{PageContext, error, render};
 use crate::parameters::{Pairs, pairs};
@@ -23,7 +23,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -92,12 +92,53 @@ impl Operator {
     }
 
     fn nav(&self, task: &'static str) -> Nav {
-        Nav {
-            task,
-            name: self.session.token.name.clone(),
-            scope: self.session.token.scope.name(),
-            form_secret: self.session.form_secret.clone(),
+        Nav::of_session(&self.session, task)
+    }
+
+    /// Responds with a page, or with that of the error, which has the same menu.
+    async fn respond(
+        &self,
+        page: &PageContext,
+        task: &'static str,
+        answer: impl Future<Output = Result<Response, ApiError>>,
+    ) -> Response {
+        match answer.await {
+            Ok(response) => response,
+            Err(failed) => {
+                let content = ErrorPage {
+                    page: page.clone(),
+                    nav: self.nav(task),
+                    status: failed.status.as_u16(),
+                    heading: heading(failed.status),
+                    message: failed.message,
+                };
+                let mut response = (failed.status, render(&content)).into_response();
+                set_retry_after(&mut response);
+                response
+            }
         }
+    }
+}
+
+/// Page of an error.
+#[derive(Template)]
+#[template(path = "operator-error.html")]
+struct ErrorPage {
+    page: PageContext,
+    nav: Nav,
+    status: u16,
+    heading: &'static str,
+    message: String,
+}
+
+/// Returns the heading of the page of an error.
+fn heading(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::SERVICE_UNAVAILABLE => "Busy",
+        status if status.is_server_error() => "The server failed",
+        _ => "Not done",
     }
 }
 
@@ -123,12 +164,69 @@ impl FromRequestParts<AppState> for Operator {
     }
 }
 
-/// Menu of the pages, and the secret of their forms.
-struct Nav {
-    task: &'static str,
-    name: String,
-    scope: &'static str,
-    form_secret: String,
+/// Menu of the pages, the rights of the session, and the secret of the forms.
+pub(super) struct Nav {
+    pub(super) task: &'static str,
+    pub(super) session: Option<NavSession>,
+}
+
+/// The session of a menu.
+pub(super) struct NavSession {
+    pub(super) name: String,
+    pub(super) scope: Scope,
+    pub(super) form_secret: String,
+}
+
+impl Nav {
+    fn of_session(session: &Session, task: &'static str) -> Self {
+        let session = NavSession {
+            name: session.token.name.clone(),
+            scope: session.token.scope,
+            form_secret: session.form_secret.clone(),
+        };
+        Self {
+            task,
+            session: Some(session),
+        }
+    }
+
+    /// Returns the menu of the page of the server's state, which clients without a session reach, too. `None` if the administration is
+    /// disabled.
+    pub(super) fn of_status(state: &AppState, headers: &HeaderMap) -> Option<Self> {
+        let task = "status";
+        let session = management(state).ok()?.sessions.find(headers);
+        match session.filter(|session| is_current(state, &session.token)) {
+            Some(session) => Some(Self::of_session(&session, task)),
+            None => Some(Self {
+                task,
+                session: None,
+            }),
+        }
+    }
+
+    /// Returns the secret of the forms; empty without a session.
+    pub(super) fn form_secret(&self) -> &str {
+        match &self.session {
+            Some(session) => &session.form_secret,
+            None => "",
+        }
+    }
+
+    fn has_scope(&self, scope: Scope) -> bool {
+        self.session
+            .as_ref()
+            .is_some_and(|session| session.scope >= scope)
+    }
+
+    /// Returns true if the session may change datasets.
+    pub(super) fn can_write(&self) -> bool {
+        self.has_scope(Scope::Write)
+    }
+
+    /// Returns true if the session may harvest and back up.
+    pub(super) fn can_administer(&self) -> bool {
+        self.has_scope(Scope::Admin)
+    }
 }
 
 /// Fields of a form.

@@ -1,6 +1,6 @@
 //! The searches of the last days.
 
-use super::{Nav, Operator, respond};
+use super::{Nav, Operator};
 use crate::AppState;
 use crate::pages::{PageContext, render};
 use crate::search_log::{MAX_DAYS, MIN_CLIENTS, SearchCounts};
@@ -36,7 +36,7 @@ pub(super) async fn page(
     page: PageContext,
     operator: Operator,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         operator.caller.require(Scope::Read)?;
         let summary = state.searches.summarize();
         let mut days = Vec::new();
@@ -56,8 +56,8 @@ pub(super) async fn page(
             min_clients: MIN_CLIENTS,
             page: page.clone(),
         }))
-    })
-    .await
+    };
+    operator.respond(&page, "searches", answer).await
 }
 
 fn queries(listed: Vec<(String, SearchCounts)>) -> Vec<SearchRow> {

@@ -1,7 +1,7 @@
 //! Sources of descriptions, harvests and uploads.
 
 use super::jobs::ago;
-use super::{Fields, Nav, Operator, make, respond};
+use super::{Fields, Nav, Operator, make};
 use crate::AppState;
 use crate::admin::management::{management, restrict};
 use crate::admin::uploads::{SourceNaming, receive_sources};
@@ -11,7 +11,7 @@ use crate::parameters::Pairs;
 use askama::Template;
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
-use lodeseek_changes::{Change, Job, Scope};
+use lodeseek_changes::{Change, HarvestRecord, Job, Scope, harvest_records};
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_store::PastLoad;
@@ -26,8 +26,12 @@ struct SourceRow {
     changed: String,
     /// The last harvest since the start of the server, with its job.
     harvest: Option<(u64, String)>,
-    /// The last recorded load from it, in words. Loads without changes and problems are not recorded.
+    /// The last recorded harvest or load from it, in words. Loads without changes and problems are not recorded.
     recorded: String,
+    /// If true, the last harvest downloaded files.
+    is_download: bool,
+    /// Number of other sources that were harvested together with it, under one name.
+    others: usize,
 }
 
 #[derive(Template)]
@@ -43,22 +47,31 @@ pub(super) async fn page(
     page: PageContext,
     operator: Operator,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let jobs = management(&state)?.jobs.list();
-        let (datasets, loads) = state
-            .work(|state| Ok((list_datasets(&state.store)?, state.store.past_loads()?)))
+        let (datasets, loads, records) = state
+            .work(|state| {
+                let datasets = list_datasets(&state.store)?;
+                let records = harvest_records(state.store.home());
+                Ok((datasets, state.store.past_loads()?, records))
+            })
             .await?;
         Ok(render(&SourcesPage {
             nav: operator.nav("sources"),
-            sources: sources(datasets, &jobs, &loads),
+            sources: sources(datasets, &jobs, &loads, &records),
             page: page.clone(),
         }))
-    })
-    .await
+    };
+    operator.respond(&page, "sources", answer).await
 }
 
 /// Returns the addresses from which descriptions came.
-fn sources(datasets: Vec<CollectionDataset>, jobs: &[Job], loads: &[PastLoad]) -> Vec<SourceRow> {
+fn sources(
+    datasets: Vec<CollectionDataset>,
+    jobs: &[Job],
+    loads: &[PastLoad],
+    records: &[HarvestRecord],
+) -> Vec<SourceRow> {
     let mut sources: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for dataset in datasets {
         let Some(origin) = dataset.origin.filter(|origin| is_address(origin)) else {
@@ -70,14 +83,22 @@ fn sources(datasets: Vec<CollectionDataset>, jobs: &[Job], loads: &[PastLoad]) -
     }
     let mut rows = Vec::new();
     for (address, (datasets, changed)) in sources {
-        let harvest = jobs.iter().find(|job| {
-            job.action == "harvest" && harvested_sources(job).contains(&address.as_str())
-        });
+        let harvest = jobs
+            .iter()
+            .find(|job| job.action == "harvest" && job.sources.contains(&address));
         let load = loads
             .iter()
             .find(|load| load.origin.as_deref() == Some(address.as_str()));
+        let record = last_harvest(records, &address);
+        let recorded = match (record, load) {
+            (Some(record), _) => ago(record.time),
+            (None, Some(load)) => describe_load(load),
+            (None, None) => String::new(),
+        };
         rows.push(SourceRow {
-            recorded: load.map(describe_load).unwrap_or_default(),
+            recorded,
+            is_download: record.is_some_and(|record| record.request.download),
+            others: record.map_or(0, |record| record.request.sources.len().saturating_sub(1)),
             harvest: harvest.map(|job| (job.id, ago(job.ended.unwrap_or(job.requested)))),
             changed: changed.get(..16).unwrap_or(&changed).replace('T', " "),
             address,
@@ -101,43 +122,57 @@ fn describe_load(load: &PastLoad) -> String {
     text
 }
 
-/// Returns the sources in the reports of a harvest.
-fn harvested_sources(job: &Job) -> Vec<&str> {
-    let reports = job
-        .result
-        .as_ref()
-        .and_then(|result| result["harvests"].as_array());
-    let mut sources = Vec::new();
-    for report in reports.into_iter().flatten() {
-        for source in report["sources"].as_array().into_iter().flatten() {
-            sources.extend(source["source"].as_str());
-        }
-    }
-    sources
+/// Returns the last harvest of a source. The records are sorted, the latest first.
+fn last_harvest<'r>(records: &'r [HarvestRecord], address: &str) -> Option<&'r HarvestRecord> {
+    records.iter().find(|record| {
+        let mut sources = record.request.sources.iter();
+        sources.any(|source| source == address)
+    })
 }
 
-/// Harvests a source now.
+/// Returns the request of the last harvest of a source, or one with the default options.
+async fn repeated_request(state: &AppState, source: String) -> Result<HarvestRequest, ApiError> {
+    state
+        .work(move |state| {
+            let records = harvest_records(state.store.home());
+            Ok(match last_harvest(&records, &source) {
+                Some(record) => record.request.clone(),
+                None => request_for(source),
+            })
+        })
+        .await
+}
+
+fn request_for(source: String) -> HarvestRequest {
+    HarvestRequest {
+        sources: vec![source],
+        ..HarvestRequest::default()
+    }
+}
+
+/// Harvests a source now: with default options, or with those of its last harvest. The box for downloads decides in both cases.
 pub(super) async fn harvest(
     State(state): State<AppState>,
     page: PageContext,
     operator: Operator,
     request: Request,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Admin, fields.get("form"))?;
-        let mut request = HarvestRequest {
-            sources: vec![fields.get("source").to_owned()],
-            download: fields.get("download") == "true",
-            ..HarvestRequest::default()
+        let source = fields.get("source").to_owned();
+        let mut request = match fields.get("repeat") {
+            "true" => repeated_request(&state, source).await?,
+            _ => request_for(source),
         };
+        request.download = fields.get("download") == "true";
         restrict(&mut request, &state)?;
         request
             .policy(&request.sources)
             .map_err(|error| ApiError::bad_request(error.to_string()))?;
         make(&state, &operator, Change::Harvest(Box::new(request))).await
-    })
-    .await
+    };
+    operator.respond(&page, "sources", answer).await
 }
 
 #[derive(Template)]
@@ -162,13 +197,58 @@ pub(super) async fn upload(
     Query(parameters): Query<Pairs>,
     request: Request,
 ) -> Response {
-    respond(&page, async {
+    let answer = async {
         operator.authorize(Scope::Write, Fields(parameters).get("form"))?;
         let spool = management(&state)?
             .new_spool()
             .map_err(|error| ApiError::of_file(&error))?;
         let change = receive_sources(request, spool, SourceNaming::EachFile).await?;
         make(&state, &operator, change).await
-    })
-    .await
+    };
+    operator.respond(&page, "upload", answer).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_catalog::DatasetId;
+    use lodeseek_engine::IndexState;
+
+    #[test]
+    fn sources_have_the_options_of_their_last_harvest() {
+        let address = "https://e.org/catalog.ttl".to_owned();
+        let dataset = CollectionDataset {
+            id: DatasetId::new("trees").expect("an id"),
+            title: "Trees".to_owned(),
+            triples: 7,
+            state: IndexState::Indexed,
+            modified: None,
+            origin: Some(address.clone()),
+        };
+        let row = |records: &[HarvestRecord]| {
+            let rows = sources(vec![dataset.clone()], &[], &[], records);
+            let row = &rows[0];
+            (row.is_download, row.others, row.recorded.clone())
+        };
+        assert_eq!(row(&[]), (false, 0, String::new()));
+        let record = |sources: &[&str], download: bool| HarvestRecord {
+            time: 1,
+            request: HarvestRequest {
+                sources: sources.iter().map(|source| (*source).to_owned()).collect(),
+                download,
+                ..HarvestRequest::default()
+            },
+        };
+        // The first record with the source is the latest one.
+        let records = [
+            record(&["https://e.org/other"], false),
+            record(&["https://e.org/other", &address], true),
+            record(&[&address], false),
+        ];
+        let (is_download, others, recorded) = row(&records);
+        assert!(is_download && others == 1 && recorded.ends_with(" ago"));
+        let last = last_harvest(&records, &address).expect("a record");
+        assert_eq!(last.request.sources.len(), 2);
+        assert!(last_harvest(&records, "https://e.org/new").is_none());
+    }
 }

@@ -6,7 +6,6 @@ use super::package::{Kind, group, tag};
 use super::parameters::Default as Flag;
 use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
 use super::{Call, MAX_PACKAGES};
-use lodeseek_catalog::CkanLicense;
 use lodeseek_index::{compose, fold_text};
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
@@ -445,7 +444,7 @@ pub(super) fn license_list(call: &Call<'_>) -> Result<Value, ActionError> {
     values.sort_by_key(|value| &value.name);
     let one = |value: &&FacetValue| {
         let open = License::from_text(value.url.as_deref()).open
-            || CkanLicense::from_id(&value.name).is_some_and(|license| license.is_open);
+            || License::from_text(Some(&value.name)).open;
         json!({
             "id": value.name,
             "title": value.title,

@@ -15,6 +15,7 @@ mod parameters;
 mod pattern;
 mod query;
 mod search;
+mod spdx;
 mod syntax;
 mod table;
 #[cfg(test)]

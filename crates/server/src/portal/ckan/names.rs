@@ -1,5 +1,6 @@
 //! Names as CKAN writes them in addresses: lower-case letters, digits, `-` and `_`.
 
+use super::spdx::SpdxLicense;
 use crate::portal::metadata::PortalMetadata;
 use lodeseek_catalog::{CkanLicense, DatasetId};
 use lodeseek_index::compose;
@@ -104,21 +105,27 @@ impl License {
             .strip_prefix("https://")
             .or_else(|| text.strip_prefix("http://"));
         let url = web.map(|_| text.to_owned());
-        let of_ckan = CkanLicense::from_iri(text).or_else(|| CkanLicense::from_title(text));
+        let of_ckan = CkanLicense::from_iri(text)
+            .or_else(|| CkanLicense::from_title(text))
+            .or_else(|| CkanLicense::from_id(&text.to_ascii_lowercase()));
         if let Some(license) = of_ckan {
             return Self {
                 id: license.id.to_owned(),
-                title: if url.is_some() { license.title } else { text }.to_owned(),
+                title: license.title.to_owned(),
                 url,
                 open: license.is_open,
             };
         }
-        match web.and_then(known_license) {
-            Some((id, open)) => Self {
-                title: license_title(&id).unwrap_or_else(|| id.clone()),
-                id,
-                url,
-                open,
+        let of_spdx = match web {
+            Some(address) => SpdxLicense::from_address(address),
+            None => SpdxLicense::from_name(text),
+        };
+        match of_spdx {
+            Some(license) => Self {
+                id: license.id,
+                title: license.title,
+                url: url.or(Some(license.url)),
+                open: license.is_open,
             },
             None => Self {
                 id: slug(web.unwrap_or(text)),
@@ -137,37 +144,6 @@ fn is_unspecified(id: &str) -> bool {
     id.trim().is_empty() || id.eq_ignore_ascii_case(UNSPECIFIED)
 }
 
-/// Returns the title of a licence of [`known_license`], as the Open Definition writes it.
-fn license_title(id: &str) -> Option<String> {
-    if let Some((code, version)) = id.strip_prefix("CC-").and_then(|id| id.rsplit_once('-')) {
-        let parts = code.split('-').map(|part| match part {
-            "BY" => "Attribution",
-            "SA" => "Share-Alike",
-            "NC" => "Non-Commercial",
-            "ND" => "No-Derivatives",
-            other => other,
-        });
-        let parts: Vec<&str> = parts.collect();
-        return Some(format!("Creative Commons {} {version}", parts.join(" ")));
-    }
-    if let Some(version) = id.strip_prefix("CC0-") {
-        return Some(format!("Creative Commons CCZero {version}"));
-    }
-    if let Some(version) = id.strip_prefix("OGL-UK-") {
-        return Some(format!(
-            "Open Government Licence {version} (United Kingdom)"
-        ));
-    }
-    let title = match id {
-        "ODbL-1.0" => "Open Data Commons Open Database License 1.0",
-        "ODC-By-1.0" => "Open Data Commons Attribution License 1.0",
-        "PDDL-1.0" => "Open Data Commons Public Domain Dedication and License 1.0",
-        "Apache-2.0" => "Apache License 2.0",
-        _ => return None,
-    };
-    Some(title.to_owned())
-}
-
 /// Returns the short name of a licence for readers: `CC BY 4.0`, or its address without scheme, or its text.
 pub(crate) fn license_label(text: &str) -> String {
     let text = text.trim();
@@ -177,8 +153,8 @@ pub(crate) fn license_label(text: &str) -> String {
     else {
         return text.to_owned();
     };
-    match known_license(web) {
-        Some((id, _)) => match id
+    match SpdxLicense::from_address(web) {
+        Some(SpdxLicense { id, .. }) => match id
             .strip_prefix("CC-")
             .and_then(|rest| rest.rsplit_once('-'))
         {
@@ -216,37 +192,6 @@ pub(crate) fn is_stated_license(text: &str) -> bool {
         .flat_map(char::to_lowercase)
         .collect();
     !letters.is_empty() && !UNSTATED_LICENSES.contains(&letters.as_str())
-}
-
-/// Returns (SPDX identifier, true if open) of the most frequent licences of open data, by their addresses.
-fn known_license(address: &str) -> Option<(String, bool)> {
-    let parts: Vec<&str> = address
-        .trim_start_matches("www.")
-        .split(['/', '#'])
-        .filter(|part| !part.is_empty())
-        .collect();
-    Some(match parts.as_slice() {
-        ["creativecommons.org", "licenses", code, version, ..] => (
-            format!("CC-{}-{version}", code.to_ascii_uppercase()),
-            matches!(*code, "by" | "by-sa"),
-        ),
-        ["creativecommons.org", "publicdomain", "zero", version, ..] => {
-            (format!("CC0-{version}"), true)
-        }
-        ["opendatacommons.org", "licenses", "odbl", ..] => ("ODbL-1.0".to_owned(), true),
-        ["opendatacommons.org", "licenses", "by", ..] => ("ODC-By-1.0".to_owned(), true),
-        ["opendatacommons.org", "licenses", "pddl", ..] => ("PDDL-1.0".to_owned(), true),
-        [
-            "nationalarchives.gov.uk",
-            "doc",
-            "open-government-licence",
-            "version",
-            version,
-            ..,
-        ] => (format!("OGL-UK-{version}.0"), true),
-        ["apache.org", "licenses", "LICENSE-2.0", ..] => ("Apache-2.0".to_owned(), true),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
@@ -343,6 +288,27 @@ mod tests {
             assert_eq!((license.id.as_str(), license.title.as_str()), (id, title));
             assert_eq!((license.url.as_deref(), license.open), (Some(iri), true));
         }
+        for (text, id, url) in [
+            (
+                "cc-by-4.0",
+                "CC-BY-4.0",
+                "https://creativecommons.org/licenses/by/4.0/",
+            ),
+            (
+                "CC0-1.0",
+                "CC0-1.0",
+                "https://creativecommons.org/publicdomain/zero/1.0/",
+            ),
+            ("mit", "MIT", "https://opensource.org/license/mit"),
+        ] {
+            let license = License::from_text(Some(text));
+            assert_eq!(
+                (license.id.as_str(), license.url.as_deref()),
+                (id, Some(url))
+            );
+            assert!(license.open, "{text}");
+        }
+        assert_eq!(License::from_text(Some("cc-by")).id, "cc-by");
         assert_eq!(License::from_text(None).id, "notspecified");
         assert!(!License::from_text(Some("https://creativecommons.org/licenses/by-nc/4.0/")).open);
     }

@@ -6,7 +6,7 @@ use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::error::ApiError;
 use crate::portal::metadata::PortalMetadata;
-use lodeseek_catalog::{DatasetId, Scheme, plain_text};
+use lodeseek_catalog::{DatasetId, Moment, Scheme, plain_text};
 use lodeseek_index::{Collation, compose, fold_text};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -165,6 +165,8 @@ pub(crate) struct Row {
     pub(super) key: Box<[u8]>,
     /// Time of the last change with its fraction of a second, in UTC.
     pub(crate) modified: Option<String>,
+    /// Time of the last change or, without one, the time at which the description arrived or changed here.
+    pub(crate) updated: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
     values: [Vec<u32>; FACETS],
@@ -212,12 +214,14 @@ impl Table {
         let iris = state.store.iris();
         let mut table = Self::default();
         let collation = Collation::new(LANGUAGE);
+        let records = state.store.records()?;
         for id in state.store.ids()? {
             if state.searcher.catalog().numeric_facts(&id)?.is_none() {
                 continue; // not indexed yet: no search could find it
             }
             if let Some(described) = PortalMetadata::read(&state.store, &id)? {
-                table.add(&described, iris.base(), &collation);
+                let recorded = records.get(&id).map(String::as_str);
+                table.add(&described, recorded, iris.base(), &collation);
             }
         }
         table.rows.sort_by(|a, b| a.name.cmp(&b.name));
@@ -236,7 +240,14 @@ impl Table {
         Ok(table)
     }
 
-    fn add(&mut self, described: &PortalMetadata, base: &str, collation: &Collation) {
+    /// Adds a dataset. `recorded` is the time at which its description arrived or changed.
+    fn add(
+        &mut self,
+        described: &PortalMetadata,
+        recorded: Option<&str>,
+        base: &str,
+        collation: &Collation,
+    ) {
         let metadata = &described.dataset.metadata;
         let name = package_name(&metadata.id);
         let resource = |file: &crate::portal::metadata::File| Resource {
@@ -257,14 +268,19 @@ impl Table {
                 .for_each(|place| facet.all[*place as usize].count += 1);
         }
         let title = plain_text(metadata.title());
+        let modified = described
+            .modified_moment()
+            .map(|time| time.instant().to_owned());
+        let recorded = recorded
+            .and_then(Moment::parse)
+            .map(|time| time.instant().to_owned());
         self.rows.push(Row {
             id: metadata.id.clone(),
             folded: fold_text(&title),
             key: collation.key(&title),
             title: title.into_owned(),
-            modified: described
-                .modified_moment()
-                .map(|time| time.instant().to_owned()),
+            updated: modified.clone().or(recorded),
+            modified,
             created: described
                 .issued_moment()
                 .map(|time| time.instant().to_owned()),
@@ -403,12 +419,37 @@ mod tests {
             .map(|number| format!("k{}", number % 150_000))
             .collect();
         let mut table = Table::default();
-        table.add(&described, iris.base(), &Collation::new("en"));
+        table.add(&described, None, iris.base(), &Collation::new("en"));
         let tags = table.values(Facet::Tags);
         assert_eq!(
             (tags.all.len(), table.rows[0].values(Facet::Tags).len()),
             (150_000, 150_000)
         );
         assert!(tags.all.iter().all(|tag| tag.count == 1));
+    }
+
+    #[test]
+    fn a_dataset_without_dates_has_the_time_of_its_record() {
+        let (iris, id) = (Iris::default(), DatasetId::new("1").expect("an id"));
+        let updated = |date: &str| {
+            let turtle = format!(
+                "<{}> a <http://www.w3.org/ns/dcat#Dataset> {date} .",
+                iris.dataset(&id).as_str()
+            );
+            let mut graph = TripleGraphBuilder::new();
+            DumpReader::default().read(turtle.as_bytes(), "1.ttl", iris.base(), &mut graph);
+            let described = PortalMetadata::from_graph(&graph.finish(), &iris, &id, true);
+            let mut table = Table::default();
+            table.add(
+                &described.expect("a dataset"),
+                Some("2026-11-02T10:00:00Z"),
+                iris.base(),
+                &Collation::new("en"),
+            );
+            table.rows.remove(0).updated.expect("a time")
+        };
+        assert!(updated("").starts_with("2026-11-02T10:00:00"));
+        let dated = updated("; <http://purl.org/dc/terms/modified> \"2024-03-01\"");
+        assert!(dated.starts_with("2024-03-01"), "{dated}");
     }
 }
