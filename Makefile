@@ -22,8 +22,8 @@ help: ## print this list
 setup: ## install missing prerequisites, compile RocksDB once (1 to 4 min), download ONNX Runtime and the crates
 	@$(ENV) cargo fetch --locked && echo "setup: ready"
 
-demo: build ## load, index and search testdata/; in a terminal, serve it on http://localhost:7878/
-	@$(ENV) bash tools/demo.sh $(PROGRAM) $(HOME_DIR)
+demo: ## load, index and search testdata/; in a terminal, serve it on http://localhost:7878/
+	@. tools/env.sh --once && cargo build $$LODESEEK_FEATURES && bash tools/demo.sh $(PROGRAM) $(HOME_DIR)
 
 test: ## run text checks, unit, integration and doc tests, real clients
 	@bash tools/test.sh

@@ -5,6 +5,7 @@
 # Missing ones are installed. With --offline, or LODESEEK_OFFLINE=1, nothing is installed or downloaded: the script lists what is
 # missing, names the command that installs it, and fails. With --release the prebuilt RocksDB is the fully optimized one.
 # With --without-rocksdb neither RocksDB nor what compiles it is set up: for crates that do not link it.
+# With --once, and in continuous integration, incremental data and line tables are left out: a first build is faster without them.
 #
 # Reads:  LODESEEK_CACHE     cache folder (default: lodeseek in the user's cache folder)
 #         LODESEEK_BUNDLED   1: let Cargo compile the bundled RocksDB (half an hour a profile) instead of linking the prebuilt one
@@ -59,11 +60,13 @@ lodeseek_cache="${LODESEEK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lodeseek}"
 lodeseek_offline=""
 lodeseek_release=""
 lodeseek_without_rocksdb=""
+lodeseek_once="${CI:-}"
 for lodeseek_argument in "$@"; do
   case "$lodeseek_argument" in
     --offline) lodeseek_offline=--offline ;;
     --release) lodeseek_release=--release ;;
     --without-rocksdb) lodeseek_without_rocksdb=1 ;;
+    --once) lodeseek_once=true ;;
   esac
 done
 if [ -n "$lodeseek_offline" ] || [ "${LODESEEK_OFFLINE:-0}" = 1 ]; then
@@ -83,8 +86,7 @@ if [ -n "$lodeseek_missing" ]; then
   exit 1
 fi
 
-# Continuous integration builds once: incremental data and line tables would only take time and disk space.
-if [ "${CI:-}" = true ]; then export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0; fi
+if [ "$lodeseek_once" = true ]; then export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0; fi
 
 LODESEEK_FEATURES=""
 if [ -z "$lodeseek_without_rocksdb" ]; then

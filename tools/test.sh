@@ -2,7 +2,7 @@
 # Runs every test in one profile: text checks, unit, integration and doc tests, real clients.
 # usage: test.sh
 set -euo pipefail
-. tools/env.sh
+. tools/env.sh --once
 
 # Runs a command and prints how long it took.
 stage() {

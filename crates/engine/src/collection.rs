@@ -1,11 +1,10 @@
 //! State of a collection: its datasets, and its size and freshness.
 
-use super::card::Card;
 use super::indexer::{Examined, ExaminedDataset};
 use super::translations::read_translations;
 use super::works::count_works;
 use super::{AnalysisKind, CoverageSource, EngineError, Searcher, index_folder, list_vectors};
-use lodeseek_catalog::{DatasetId, Metadata, plain_text};
+use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_index::vectors::Precision;
 use lodeseek_store::{Entry, Store};
 use serde::{Deserialize, Serialize};
@@ -59,22 +58,11 @@ pub struct CollectionDataset {
 
 /// Lists the datasets of a store by id, with their states. Without an index, every dataset is not indexed.
 ///
+/// Descriptions that are those of the last complete run of the indexer are not read: the run kept their titles.
+///
 /// # Errors
 /// If the store or the index cannot be read.
 pub fn list_datasets(store: &Store) -> Result<Vec<CollectionDataset>, EngineError> {
-    find_datasets(store, |_| true)
-}
-
-/// Lists the datasets of a store whose metadata has a property, as [`list_datasets`] does.
-///
-/// Descriptions that are those of the last run of the indexer are not read: the index has their metadata.
-///
-/// # Errors
-/// If the store or the index cannot be read.
-pub fn find_datasets(
-    store: &Store,
-    has_property: impl Fn(&Metadata) -> bool,
-) -> Result<Vec<CollectionDataset>, EngineError> {
     let searcher = open_index(store.home())?;
     let last_run = match &searcher {
         Some(searcher) => Some(LastRun::read(store, searcher)?),
@@ -84,25 +72,22 @@ pub fn find_datasets(
     let mut origins = store.origins()?;
     let mut datasets = Vec::new();
     for (id, version) in store.versions()? {
-        let card = match &last_run {
-            Some(run) => run.current_card(&id, &version)?,
+        let known = match &last_run {
+            Some(run) => run.title(&id, &version),
             None => None,
         };
-        let (metadata, state) = if let Some(card) = card {
-            (card.metadata, IndexState::Indexed)
+        let (title, state) = if let Some(title) = known {
+            (title.to_owned(), IndexState::Indexed)
         } else {
             // Without a description it is not in the catalogue.
             let Some(entry) = store.read_entry(&id, version.clone())? else {
                 continue;
             };
-            let state = index_state(&entry, searcher.as_ref())?;
-            (entry.dataset.metadata, state)
+            let title = plain_text(entry.dataset.metadata.title()).into_owned();
+            (title, index_state(&entry, searcher.as_ref())?)
         };
-        if !has_property(&metadata) {
-            continue;
-        }
         datasets.push(CollectionDataset {
-            title: plain_text(metadata.title()).into_owned(),
+            title,
             triples: store.counts(&id, &version)?.all.triples,
             state,
             modified: modified.remove(&id),
@@ -114,36 +99,28 @@ pub fn find_datasets(
 }
 
 /// What the last complete run of the indexer found, and what the store and the index have now.
-struct LastRun<'s> {
-    searcher: &'s Searcher,
+struct LastRun {
     examined: BTreeMap<DatasetId, ExaminedDataset>,
     digests: BTreeMap<DatasetId, String>,
     documents: BTreeMap<DatasetId, String>,
 }
 
-impl<'s> LastRun<'s> {
-    fn read(store: &Store, searcher: &'s Searcher) -> Result<Self, EngineError> {
+impl LastRun {
+    fn read(store: &Store, searcher: &Searcher) -> Result<Self, EngineError> {
         Ok(Self {
-            searcher,
             examined: Examined::read_any(store.home()),
             digests: store.description_digests()?,
             documents: searcher.catalog().document_versions()?,
         })
     }
 
-    /// Returns the card of a dataset if neither its description nor its content nor its document changed since.
-    fn current_card(&self, id: &DatasetId, content: &str) -> Result<Option<Card>, EngineError> {
-        let Some(examined) = self.examined.get(id) else {
-            return Ok(None);
-        };
+    /// Returns the title of a dataset if neither its description nor its content nor its document changed since.
+    fn title(&self, id: &DatasetId, content: &str) -> Option<&str> {
+        let examined = self.examined.get(id)?;
         let is_current = examined.content == content
             && self.digests.get(id) == Some(&examined.description)
             && self.documents.get(id) == Some(&examined.document);
-        if is_current {
-            self.searcher.catalog().card(id)
-        } else {
-            Ok(None)
-        }
+        examined.title.as_deref().filter(|_| is_current)
     }
 }
 
@@ -570,8 +547,6 @@ mod tests {
         load_titled(&store, &[("b", "two")], "text");
         let outdated = ("two".to_owned(), 1, IndexState::Outdated);
         assert_eq!(states(&store), [indexed("one"), outdated]);
-        let found = find_datasets(&store, |metadata| metadata.title() == "two").expect("listed");
-        assert_eq!(found.len(), 1);
     }
 
     #[test]

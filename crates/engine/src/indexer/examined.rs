@@ -20,6 +20,9 @@ pub(crate) struct ExaminedDataset {
     pub(crate) content: String,
     /// Version of its document.
     pub(crate) document: String,
+    /// Its title in plain text. `None` in files of earlier versions.
+    #[serde(default)]
+    pub(crate) title: Option<String>,
     /// Keys by which duplicates are found.
     pub(super) candidate: Candidate,
 }

@@ -12,7 +12,7 @@ use super::duplicates;
 use super::translations::{concern_labels, has_other_labels, update_own_translations};
 use super::{EngineError, index_folder};
 use lodeseek_catalog::duplicates::Candidate;
-use lodeseek_catalog::{DatasetId, Iris};
+use lodeseek_catalog::{DatasetId, Iris, plain_text};
 use lodeseek_index::vectors::Rows;
 use lodeseek_index::{Analysis, AnalysisKind, IndexWriter, Snapshot};
 use lodeseek_snippet::{IlluSnip, Method, MethodError, TripleBudget};
@@ -425,6 +425,7 @@ impl<'s> Indexer<'s> {
                 description: digest.unwrap_or_default(),
                 content: content.clone(),
                 document: version.clone(),
+                title: Some(plain_text(entry.dataset.metadata.title()).into_owned()),
                 candidate: duplicates::candidate(self.store, &entry)?,
             };
             selection.datasets.insert(id.clone(), dataset);

@@ -15,10 +15,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use lodeseek_catalog::{DatasetId, Patch, description_json};
 use lodeseek_changes::{Change, DatasetEdit, EditAction, Preconditions, Scope};
-use lodeseek_engine::{CollectionDataset, find_datasets};
+use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_store::Store;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Number of datasets of a page.
 const MAX_PAGE_DATASETS: usize = 50;
@@ -84,11 +84,23 @@ pub(super) async fn page(
 
 /// Returns the datasets whose id or a title in any language contains a text in lower case.
 fn find(store: &Store, text: &str) -> Result<Vec<CollectionDataset>, ApiError> {
-    Ok(find_datasets(store, |metadata| {
-        let mut titles = metadata.titles.iter();
-        metadata.id.as_str().to_lowercase().contains(text)
-            || titles.any(|title| title.value.to_lowercase().contains(text))
-    })?)
+    let mut datasets = list_datasets(store)?;
+    if text.is_empty() {
+        return Ok(datasets);
+    }
+    let mut found = HashSet::new();
+    for entry in store.entries()? {
+        let metadata = entry.dataset.metadata;
+        let has_title = metadata
+            .titles
+            .iter()
+            .any(|title| title.value.to_lowercase().contains(text));
+        if has_title || metadata.id.as_str().to_lowercase().contains(text) {
+            found.insert(metadata.id);
+        }
+    }
+    datasets.retain(|one| found.contains(&one.id));
+    Ok(datasets)
 }
 
 fn dataset_row(dataset: CollectionDataset) -> DatasetRow {
