@@ -49,8 +49,7 @@ pub use browse::{BrowseRequest, DatasetListing, ListedDataset};
 pub use card::{CARD_LANGUAGES, Card};
 pub use collection::{
     CollectionDataset, CollectionStatus, CoverageCounts, IndexState, IndexStatus,
-    TranslationStatus, VectorStatus, collection_status, has_index, list_datasets,
-    similar_ids,
+    TranslationStatus, VectorStatus, collection_status, has_index, list_datasets, similar_ids,
 };
 pub use content::Content;
 pub use coverage::{Coverage, CoverageSource, PeriodCoverage, PlaceCoverage};

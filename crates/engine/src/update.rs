@@ -11,6 +11,7 @@
 //! A running search continues with the index it began with, whose cards name the version of their content. Replaced content
 //! therefore stays until [`Updater::clear_replaced`]: call it when no earlier search is running.
 
+use super::indexer::Examined;
 use super::{EngineError, IndexOptions, IndexReport, Indexer, Searcher, duplicates};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Edits};
 use lodeseek_store::{DatasetOutcome, LoadOptions, LoadReport, Loader, Replaced, Store};
@@ -151,13 +152,26 @@ impl<'s> Updater<'s> {
         Ok(report.indexed + report.removed)
     }
 
-    /// Recomputes the groups of duplicates and editions from the descriptions of all datasets.
+    /// Recomputes the groups of duplicates and editions. Only descriptions that changed since the last complete run of the indexer are
+    /// read.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the file of the groups cannot be written.
     pub fn find_duplicates(&self) -> Result<(), EngineError> {
+        let mut examined = Examined::read_of_this_program(self.store.home());
+        let mut digests = self.store.description_digests()?;
         let mut candidates = Vec::new();
-        self.store.for_each_entry(|entry| {
-            candidates.push(duplicates::candidate(self.store, &entry)?);
-            Ok::<_, EngineError>(())
-        })?;
+        for (id, content) in self.store.versions()? {
+            let digest = digests.remove(&id);
+            if let Some(known) = examined.remove(&id)
+                && known.content == content
+                && Some(&known.description) == digest.as_ref()
+            {
+                candidates.push(known.candidate);
+            } else if let Some(entry) = self.store.read_entry(&id, content)? {
+                candidates.push(duplicates::candidate(self.store, &entry)?);
+            }
+        }
         duplicates::update(self.store, &candidates)
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct ExaminedDataset {
     #[serde(default)]
     pub(crate) title: Option<String>,
     /// Keys by which duplicates are found.
-    pub(super) candidate: Candidate,
+    pub(crate) candidate: Candidate,
 }
 
 /// The datasets of a complete run.
@@ -63,6 +63,14 @@ impl Examined {
         Self::read_file(home).map_or_else(BTreeMap::new, |examined| examined.datasets)
     }
 
+    /// Reads the datasets of the last run, of this program and any options. There are none if it was not complete.
+    pub(crate) fn read_of_this_program(home: &Path) -> BTreeMap<DatasetId, ExaminedDataset> {
+        match Self::read_file(home) {
+            Some(examined) if examined.maker.starts_with(&program()) => examined.datasets,
+            _ => BTreeMap::new(),
+        }
+    }
+
     /// Reads the file. A damaged one is as good as none: everything is read.
     fn read_file(home: &Path) -> Option<Self> {
         let text = store::read_checked(&path(home)).ok()??;
@@ -88,16 +96,8 @@ impl Examined {
     }
 }
 
-/// Returns what documents depend on beside the dataset.
+/// Returns what documents depend on beside the dataset: this program and the options.
 fn maker(deriver: &Deriver<'_>) -> String {
-    // A new program may read more from a description: then everything is read again.
-    let program = std::env::current_exe().and_then(fs::metadata);
-    let (size, time) = match program {
-        Ok(program) => (program.len(), program.modified().ok()),
-        Err(_) => (0, None),
-    };
-    let time = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let seconds = time.map_or(0, |time| time.as_secs());
     let IndexOptions {
         snippet_budget,
         snippet_method,
@@ -105,19 +105,32 @@ fn maker(deriver: &Deriver<'_>) -> String {
         ..
     } = deriver.options;
     format!(
-        "{} {size} {seconds} {:?} {snippet_budget:?} {snippet_method} {snippet_work:?} {}",
-        env!("CARGO_PKG_VERSION"),
+        "{}{:?} {snippet_budget:?} {snippet_method} {snippet_work:?} {}",
+        program(),
         deriver.analysis.kind(),
         deriver.options.compact_method()
     )
 }
 
+/// Returns the version, the size and the time of this program, each with a space after it. A new program may read more from a
+/// description: then everything is read again.
+fn program() -> String {
+    let program = std::env::current_exe().and_then(fs::metadata);
+    let (size, time) = match program {
+        Ok(program) => (program.len(), program.modified().ok()),
+        Err(_) => (0, None),
+    };
+    let time = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let seconds = time.map_or(0, |time| time.as_secs());
+    format!("{} {size} {seconds} ", env!("CARGO_PKG_VERSION"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{IndexReport, Indexer};
+    use crate::{IndexReport, Indexer, Updater, duplicates};
     use lodeseek_catalog::{Catalog, Iris};
-    use lodeseek_store::{Loader, Store};
+    use lodeseek_store::{LoadOptions, Loader, Store};
 
     fn load(store: &Store, folder: &Path, titles: &[(&str, &str)]) {
         let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .";
@@ -184,6 +197,33 @@ mod tests {
             ..options
         };
         assert_eq!(index(&store, other), [2, 0, 0]);
+    }
+
+    #[test]
+    fn duplicates_are_found_without_reading_what_did_not_change() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        load(
+            &store,
+            folder.path(),
+            &[("a", "Street trees"), ("b", "Wells")],
+        );
+        let options = IndexOptions::default();
+        index(&store, options);
+        load(&store, folder.path(), &[("b", "Street trees")]);
+        let updater = Updater::new(&store, LoadOptions::default(), options);
+        let found = || {
+            updater.find_duplicates().expect("found");
+            fs::read_to_string(duplicates::path(store.home())).expect("written")
+        };
+        let by_last_run = found();
+        Examined::remove(store.home()).expect("removed");
+        assert_eq!(by_last_run, found());
+        assert!(
+            by_last_run.contains("\"a\"") && by_last_run.contains("\"b\""),
+            "{by_last_run}"
+        );
     }
 
     #[test]

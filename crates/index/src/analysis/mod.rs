@@ -351,7 +351,14 @@ impl Analysis {
             (&self.pipeline, &self.vocabulary)
         {
             let language = multilingual.query_code(text);
-            remove_misleading_stems(&mut words, language, multilingual, vocabulary.as_ref());
+            let is_translated = translation.is_some();
+            remove_misleading_stems(
+                &mut words,
+                language,
+                is_translated,
+                multilingual,
+                vocabulary.as_ref(),
+            );
             add_inflections(&mut words, language, multilingual, vocabulary.as_ref());
         }
         (words, translation)

@@ -172,23 +172,21 @@ impl Reading<'_> {
         )
     }
 
-    /// Returns true if only stems speak for the language, and the collection contains each word of it as typed: `Madrid` has the
-    /// Spanish stem of `madre`, and is the city.
-    fn is_doubtful(
-        &self,
-        words: &[String],
-        native: &[bool],
-        vocabulary: Option<&dyn Vocabulary>,
-    ) -> bool {
-        let Some(vocabulary) = vocabulary.filter(|_| self.certain == 0 && !self.is_detected) else {
+    /// Returns true if only the stem of one word speaks for the language, and the collection contains the word as typed: `Madrid` has
+    /// the Spanish stem of `madre`, and is the city.
+    fn is_doubtful(&self, words: &[String], vocabulary: Option<&dyn Vocabulary>) -> bool {
+        let Some(vocabulary) = vocabulary else {
             return false;
         };
+        if self.foreign != 1 || self.certain > 0 || self.is_detected {
+            return false;
+        }
         let translated = self
             .parts
             .iter()
             .filter(|part| !part.translations.is_empty());
         let mut places = translated.flat_map(|part| part.start..part.start + part.len);
-        places.all(|place| native[place] || vocabulary.word_use(&words[place]).datasets > 0)
+        places.all(|place| vocabulary.word_use(&words[place]).datasets > 0)
     }
 }
 
@@ -326,10 +324,7 @@ impl Translations {
             let is_likelier = best
                 .as_ref()
                 .is_none_or(|best| reading.likelihood() > best.likelihood());
-            if reading.foreign > 0
-                && is_likelier
-                && !reading.is_doubtful(&words, &native, vocabulary)
-            {
+            if reading.foreign > 0 && is_likelier && !reading.is_doubtful(&words, vocabulary) {
                 best = Some(reading);
             }
         }

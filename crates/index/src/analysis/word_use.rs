@@ -74,10 +74,11 @@ fn may_be_about(
 }
 
 /// Removes the stems of foreign languages that are other words in the collection. A word as typed, and its stems in English and in
-/// the language of the query, remain.
+/// the language of the query, remain. A translated query is of no English word, whatever the collection has.
 pub(super) fn remove_misleading_stems(
     terms: &mut [QueryTerm],
     detected: Option<&str>,
+    is_translated: bool,
     analysis: &Multilingual,
     vocabulary: &dyn Vocabulary,
 ) {
@@ -85,10 +86,11 @@ pub(super) fn remove_misleading_stems(
     for term in terms {
         let stems = analysis.tokens_by_language(&term.text);
         let typed = fold_text(&term.text);
-        let is_english = vocabulary
-            .word_use(&term.text)
-            .is_of_language(LANGUAGES[ENGLISH].2)
-            == Some(true);
+        let is_english = !is_translated
+            && vocabulary
+                .word_use(&term.text)
+                .is_of_language(LANGUAGES[ENGLISH].2)
+                == Some(true);
         term.alternatives.retain(|token| {
             let mut languages = Vec::new();
             for (place, tokens) in stems.iter().enumerate() {
@@ -140,7 +142,7 @@ mod tests {
     fn searched(word: &str, detected: Option<&str>, collection: &Collection) -> Vec<String> {
         let analysis = Multilingual::new();
         let mut terms = analysis.query_words(word);
-        remove_misleading_stems(&mut terms, detected, &analysis, collection);
+        remove_misleading_stems(&mut terms, detected, false, &analysis, collection);
         terms.remove(0).alternatives
     }
 
