@@ -124,6 +124,11 @@ enum Origin {
 }
 
 impl Origin {
+    /// Returns the origin of the value of a key.
+    fn of_setting(config: &Config, key: &str) -> Self {
+        Self::Setting(format!("{}, `{key}`", config.place(key)))
+    }
+
     /// Returns the precedence.
     fn level(&self) -> u8 {
         match self {
@@ -197,7 +202,6 @@ impl Choice {
                 "--ranking {preset} uses no models: remove --dpr, --colbert and --sparse, or use --ranking best"
             );
         }
-        let place = |key: &str| Origin::Setting(format!("{}, `{key}`", config.place(key)));
         let set = &settings.encoders;
         let of_flags = Models {
             dpr: flags.dpr.clone(),
@@ -229,7 +233,7 @@ impl Choice {
                 .into_iter()
                 .find(|(_, model)| model.is_some())
                 .map_or("encoders.dpr", |(key, _)| key);
-            (of_settings, place(key))
+            (of_settings, Origin::of_setting(config, key))
         } else if of_record.is_any() {
             (of_record, Origin::Index)
         } else {
@@ -247,7 +251,7 @@ impl Choice {
         };
         let (mut chosen, mut preset_origin) = match (preset, settings.ranking, record.ranking) {
             (Some(preset), ..) => (preset, Origin::Flag(format!("--ranking {preset}"))),
-            (None, Some(preset), _) => (preset, place("ranking")),
+            (None, Some(preset), _) => (preset, Origin::of_setting(config, "ranking")),
             (None, None, Some(preset)) => (preset, Origin::Index),
             (None, None, None) => (Preset::default(), Origin::Default),
         };
@@ -256,7 +260,7 @@ impl Choice {
         }
         let (onnx, onnx_origin) = match (flags.onnx.clone(), set.onnx.clone()) {
             (Some(file), _) => (Some(file.clone()), Origin::Flag(format!("--onnx {file}"))),
-            (None, Some(file)) => (Some(file), place("encoders.onnx")),
+            (None, Some(file)) => (Some(file), Origin::of_setting(config, "encoders.onnx")),
             (None, None) if models_origin == Origin::Index => (record.onnx, Origin::Index),
             (None, None) => (None, Origin::Default),
         };

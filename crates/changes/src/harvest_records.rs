@@ -3,12 +3,12 @@
 //! An operator repeats a harvest as it was made the last time. The state of a harvest has the datasets and files of its sources, but no
 //! options; without a record, a repeated harvest would, for example, download no files.
 
+use crate::jobs::now;
 use lodeseek_harvest::HarvestRequest;
 use lodeseek_store::{read_checked, write_checked};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
-use std::time::SystemTime;
 
 /// Name of the file in the folder of a harvest.
 const FILE: &str = "request.json";
@@ -70,13 +70,6 @@ pub fn harvest_records(home: &Path) -> Vec<HarvestRecord> {
     }
     records.sort_by_key(|record| std::cmp::Reverse(record.time));
     records
-}
-
-fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs()
 }
 
 #[cfg(test)]

@@ -522,7 +522,7 @@ fn forget_old(jobs: &mut BTreeMap<u64, Job>) {
 }
 
 /// Returns the current time in seconds since 1970.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default()

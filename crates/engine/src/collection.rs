@@ -98,7 +98,7 @@ pub fn list_datasets(store: &Store) -> Result<Vec<CollectionDataset>, EngineErro
     Ok(datasets)
 }
 
-/// What the last complete run of the indexer found, and what the store and the index have now.
+/// The findings of the last complete run of the indexer, and the present versions of the store and the index.
 struct LastRun {
     examined: BTreeMap<DatasetId, ExaminedDataset>,
     digests: BTreeMap<DatasetId, String>,
@@ -117,8 +117,7 @@ impl LastRun {
     /// Returns the title of a dataset if neither its description nor its content nor its document changed since.
     fn title(&self, id: &DatasetId, content: &str) -> Option<&str> {
         let examined = self.examined.get(id)?;
-        let is_current = examined.content == content
-            && self.digests.get(id) == Some(&examined.description)
+        let is_current = examined.is_unchanged(content, self.digests.get(id))
             && self.documents.get(id) == Some(&examined.document);
         examined.title.as_deref().filter(|_| is_current)
     }

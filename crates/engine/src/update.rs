@@ -164,8 +164,7 @@ impl<'s> Updater<'s> {
         for (id, content) in self.store.versions()? {
             let digest = digests.remove(&id);
             if let Some(known) = examined.remove(&id)
-                && known.content == content
-                && Some(&known.description) == digest.as_ref()
+                && known.is_unchanged(&content, digest.as_ref())
             {
                 candidates.push(known.candidate);
             } else if let Some(entry) = self.store.read_entry(&id, content)? {

@@ -319,7 +319,7 @@ pub(crate) struct Rows {
     pub(crate) entities: Vec<Entity>,
     /// If true, further entities follow.
     pub(crate) more: bool,
-    /// Number of entities that pass the filter, of those read; `None` without a filter.
+    /// Number of entities that pass the filter, of those read; `None` without a filter. A minimum if more follow.
     pub(crate) matching: Option<usize>,
     /// If true, the filter did not read all entities.
     pub(crate) is_incomplete: bool,
@@ -358,8 +358,8 @@ pub(crate) fn rows(
     Ok(rows)
 }
 
-/// Returns the entities of a page that pass a filter. All pages read the same entities, so that the number of matches is the same
-/// on each.
+/// Returns the entities of a page that pass a filter. The reading ends with the first match of the next page, as an entity takes about a
+/// millisecond: the number of matches is then a minimum.
 fn filtered_rows(
     table: &ClassTable<'_>,
     filter: &str,
@@ -379,7 +379,10 @@ fn filtered_rows(
             continue;
         }
         matching += 1;
-        if matching > skip && entities.len() < limit {
+        if entities.len() == limit {
+            break;
+        }
+        if matching > skip {
             entities.push(entity);
         }
     }

@@ -137,7 +137,7 @@ fn csvw_metadata(folder: &Path, name: &str, description: &mut TableDescription) 
                 if !table.unused.is_empty() {
                     let unused: Vec<&str> = table.unused.into_iter().collect();
                     description.problems.push(format!(
-                        "{document}: without effect on the rows of {name}: {}; load {document} instead of {name} to convert the table by CSV on the Web",
+                        "{document}: without effect on the rows of {name}: {}; to have them, convert the table with a tool for CSV on the Web and load its RDF",
                         unused.join(", ")
                     ));
                 }

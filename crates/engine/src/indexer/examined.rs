@@ -27,6 +27,13 @@ pub(crate) struct ExaminedDataset {
     pub(crate) candidate: Candidate,
 }
 
+impl ExaminedDataset {
+    /// Returns true if the dataset still has this content and this description. `digest` is that of the description in the store.
+    pub(crate) fn is_unchanged(&self, content: &str, digest: Option<&String>) -> bool {
+        self.content == content && Some(&self.description) == digest
+    }
+}
+
 /// The datasets of a complete run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Examined {

@@ -12,6 +12,7 @@ use super::language::{ENGLISH, LANGUAGES};
 use super::multilingual::{Multilingual, place_of};
 use super::normalization::fold_text;
 use super::translations::Vocabulary;
+use std::cell::LazyCell;
 
 /// Use of a word in the datasets that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,11 +87,15 @@ pub(super) fn remove_misleading_stems(
     for term in terms {
         let stems = analysis.tokens_by_language(&term.text);
         let typed = fold_text(&term.text);
-        let is_english = !is_translated
-            && vocabulary
-                .word_use(&term.text)
-                .is_of_language(LANGUAGES[ENGLISH].2)
-                == Some(true);
+        let text = term.text.as_str();
+        // Only a foreign stem needs this look into the index.
+        let is_english = LazyCell::new(|| {
+            !is_translated
+                && vocabulary
+                    .word_use(text)
+                    .is_of_language(LANGUAGES[ENGLISH].2)
+                    == Some(true)
+        });
         term.alternatives.retain(|token| {
             let mut languages = Vec::new();
             for (place, tokens) in stems.iter().enumerate() {
@@ -104,7 +109,7 @@ pub(super) fn remove_misleading_stems(
             is_own
                 || is_translation
                 || *token == typed
-                || may_be_about(&typed, is_english, token, &languages, vocabulary)
+                || may_be_about(&typed, *is_english, token, &languages, vocabulary)
         });
     }
 }

@@ -890,7 +890,7 @@ mod program {
         };
         let ran = reproduce(&head);
         assert!(
-            ran.code == Some(0) && ran.out.contains(": 1 new") && ran.err.is_empty(),
+            ran.code == Some(0) && ran.out.contains("0 OK, 1 new") && ran.err.is_empty(),
             "{ran:?}"
         );
         let stated = format!("models = {{ dpr = \"no-such-model\" }}\n{head}");

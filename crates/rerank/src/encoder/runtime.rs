@@ -244,32 +244,37 @@ fn placed(
     path: &Path,
     options: &EncoderOptions,
 ) -> Result<(Session, Option<u32>, String), ModelError> {
-    let on_cpu = || {
-        let session = session(environment, path, options, None)
-            .map_err(|cause| ModelError::graph(path, cause))?;
-        Ok((
-            session,
-            None,
-            format!("cpu, {}", count(threads(options), "thread")),
-        ))
-    };
     let on_gpu = |ordinal| session(environment, path, options, Some(ordinal));
     match options.device {
-        Device::Cpu => on_cpu(),
+        Device::Cpu => placed_on_cpu(environment, path, options),
         Device::Cuda(ordinal) => match on_gpu(ordinal) {
             Ok(session) => Ok((session, Some(ordinal), format!("cuda:{ordinal}"))),
             // If the CPU fails too, the graph is the cause; otherwise the device.
-            Err(cause) => on_cpu().and(Err(ModelError::Device {
-                ordinal,
-                reason: first_line(&cause),
-            })),
+            Err(cause) => {
+                placed_on_cpu(environment, path, options)?;
+                Err(ModelError::Device {
+                    ordinal,
+                    reason: first_line(&cause),
+                })
+            }
         },
         Device::Auto => match on_gpu(0) {
             Ok(session) => Ok((session, Some(0), "cuda:0, found by auto".to_owned())),
             // Most machines have no GPU, and no setting requires one: the reason is reported for `cuda` only.
-            Err(_) => on_cpu(),
+            Err(_) => placed_on_cpu(environment, path, options),
         },
     }
+}
+
+fn placed_on_cpu(
+    environment: &Environment,
+    path: &Path,
+    options: &EncoderOptions,
+) -> Result<(Session, Option<u32>, String), ModelError> {
+    let session = session(environment, path, options, None)
+        .map_err(|cause| ModelError::graph(path, cause))?;
+    let device = format!("cpu, {}", count(threads(options), "thread"));
+    Ok((session, None, device))
 }
 
 fn count(number: usize, noun: &str) -> String {

@@ -76,6 +76,8 @@ struct TablePage {
     filter: String,
     /// Number of entities with the text of the filter, of those read. `None` without a filter.
     matching: Option<usize>,
+    /// If true, the number is a minimum.
+    is_minimum: bool,
     /// Address of the CSV with these entities.
     filtered_csv: String,
     /// If true, rows have their numbers in the file as names.
@@ -179,6 +181,7 @@ pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Re
         total: counted,
         filter: view.filter.to_owned(),
         matching: view.rows.matching,
+        is_minimum: view.rows.is_incomplete || view.rows.more,
         filtered_csv: page.link(format!("{}&format=csv", paged(&own, view.filter, 0))),
         has_file: view.has_file,
         more_columns: distinct_properties(view).saturating_sub(shown.len()),

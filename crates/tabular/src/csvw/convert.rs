@@ -1,8 +1,9 @@
 //! Triples of annotated tables: <https://www.w3.org/TR/csv2rdf/>.
 
+use super::datatype::Format;
 use super::metadata::{
-    Annotation, Column, Dialect, Inherited, MetadataReader, Table, TableGroup, column_name,
-    do_languages_match, name_of_title, resolve,
+    Annotation, Column, DESCRIPTIONS, Dialect, Inherited, MetadataReader, Table, TableGroup,
+    annotation_text, column_name, do_languages_match, name_of_title, resolve,
 };
 use super::template::Template;
 use super::{CsvwError, Mode, Resolver};
@@ -40,7 +41,7 @@ pub(super) fn undescribed(address: &str) -> TableGroup {
     }
 }
 
-/// What a metadata document says about a table that is not converted by it.
+/// Description that a metadata document has of a table, which is not converted by it.
 #[derive(Debug, Default)]
 pub(crate) struct DescribedTable {
     pub(crate) title: Option<String>,
@@ -65,7 +66,7 @@ pub(crate) fn describe_table(
     };
     let mut described = DescribedTable {
         title: annotation_text(&found.annotations, &["/title", "#label", "/name"]),
-        description: annotation_text(&found.annotations, &["/description", "#comment"]),
+        description: annotation_text(&found.annotations, DESCRIPTIONS),
         unused: unused_properties(&found.inherited, false)
             .into_iter()
             .collect(),
@@ -95,25 +96,14 @@ pub(crate) fn describe_table(
     Ok(Some(described))
 }
 
-/// Returns the text of the first annotation whose property ends with one of these names.
-fn annotation_text(annotations: &[(String, Annotation)], names: &[&str]) -> Option<String> {
-    for name in names {
-        for (property, value) in annotations {
-            if let Annotation::Literal { text, .. } = value
-                && property.ends_with(name)
-            {
-                return Some(text.clone());
-            }
-        }
-    }
-    None
-}
-
 /// Returns the properties of a column that change the conversion of CSV on the Web, and have no effect without it.
 fn unused_properties(inherited: &Inherited, is_virtual: bool) -> Vec<&'static str> {
+    let datatype = inherited.datatype.as_ref();
+    let has_format = datatype.is_some_and(|datatype| !matches!(datatype.format, Format::None));
     let properties = [
         ("aboutUrl", inherited.about_url.is_some()),
         ("default", inherited.default.is_some()),
+        ("format", has_format),
         ("null", inherited.null.is_some()),
         ("separator", inherited.separator.is_some()),
         ("valueUrl", inherited.value_url.is_some()),

@@ -137,6 +137,26 @@ pub(super) enum Annotation {
     List(Vec<Annotation>),
 }
 
+/// Ends of the properties of a description: `dc:description`, `rdfs:comment`.
+pub(super) const DESCRIPTIONS: &[&str] = &["/description", "#comment"];
+
+/// Returns the text of the first annotation whose property ends with one of these names.
+pub(super) fn annotation_text(
+    annotations: &[(String, Annotation)],
+    names: &[&str],
+) -> Option<String> {
+    for name in names {
+        for (property, value) in annotations {
+            if let Annotation::Literal { text, .. } = value
+                && property.ends_with(name)
+            {
+                return Some(text.clone());
+            }
+        }
+    }
+    None
+}
+
 /// Reader of one metadata document.
 pub(super) struct MetadataReader<'r> {
     base: String,
@@ -578,15 +598,7 @@ impl<'r> MetadataReader<'r> {
             Some(titles) => self.titles(titles),
             None => Vec::new(),
         };
-        let description = annotations
-            .iter()
-            .find(|(property, _)| {
-                property.ends_with("/description") || property.ends_with("#comment")
-            })
-            .and_then(|(_, value)| match value {
-                Annotation::Literal { text, .. } => Some(text.clone()),
-                _ => None,
-            });
+        let description = annotation_text(&annotations, DESCRIPTIONS);
         Ok(Column {
             name,
             titles,

@@ -12,9 +12,10 @@ use crate::text::href;
 use askama::Template;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
-use lodeseek_catalog::{DatasetId, Day};
+use lodeseek_catalog::DatasetId;
 use lodeseek_changes::{Change, Job, JobState, Scope, written_datasets};
 use lodeseek_engine::BACKUP_MANIFEST;
+use oxsdatatypes::{DateTime, DayTimeDuration};
 use serde_json::Value;
 use std::fs;
 use std::sync::Arc;
@@ -25,8 +26,6 @@ const MAX_JOBS: usize = 100;
 const MAX_AUDIT: usize = 200;
 /// Maximum number of datasets of a job on its page.
 const MAX_JOB_DATASETS: usize = 20;
-/// Number of seconds of a day.
-const DAY_SECONDS: u64 = 24 * 3600;
 /// Maximum number of lines of the report of a job.
 const MAX_REPORT_LINES: usize = 50;
 
@@ -325,17 +324,18 @@ pub(super) fn ago(seconds: u64) -> String {
     format!("{} ago", duration(time))
 }
 
-/// Returns a moment in seconds since 1970 as a date and time in UTC.
+/// Returns a moment in seconds since 1970 as a date and time in UTC. Empty if XML Schema has no such time.
 fn utc_time(seconds: u64) -> String {
-    let day = i32::try_from(seconds / DAY_SECONDS).unwrap_or(i32::MAX);
-    let rest = seconds % DAY_SECONDS;
-    format!(
-        "{}T{:02}:{:02}:{:02}Z",
-        Day::from_number(day),
-        rest / 3600,
-        rest / 60 % 60,
-        rest % 60
-    )
+    let (Ok(epoch), Ok(seconds)) = (
+        "1970-01-01T00:00:00Z".parse::<DateTime>(),
+        i64::try_from(seconds),
+    ) else {
+        return String::new();
+    };
+    match epoch.checked_add_day_time_duration(DayTimeDuration::new(seconds)) {
+        Some(time) => time.to_string(),
+        None => String::new(),
+    }
 }
 
 /// Cancels a job.
