@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{
     BrowseRequest, ColumnCondition, EngineError, Facet, FacetCounts, Filter, IndexedCatalog,
-    ParseFacetError, ValueCount, facet_label, facet_value,
+    ParseFacetError, UnknownValue, ValueCount, facet_label, facet_value,
 };
 use lodeseek_eval::Topic;
 use std::io::{self, Write};
@@ -170,24 +170,26 @@ impl FilterArguments {
 
     /// Returns the conditions that no dataset satisfies, as phrases such as `the license CC (did you mean CC-BY-4.0?)`. As a filter,
     /// each of them excludes all datasets.
-    pub(super) fn unsatisfied(&self, catalog: &IndexedCatalog) -> Result<Vec<String>, EngineError> {
+    ///
+    /// `unknown`: the values of facets that no dataset has.
+    pub(super) fn unsatisfied(
+        &self,
+        catalog: &IndexedCatalog,
+        unknown: &[UnknownValue],
+    ) -> Result<Vec<String>, EngineError> {
         let mut phrases = Vec::new();
         for (phrase, filter) in self.single_filters() {
             if !passes_any(catalog, filter)? {
                 phrases.push(phrase);
             }
         }
-        for &FacetValue { facet, ref value } in &self.values.0 {
-            let filter = Filter::default().with(facet, facet_value(facet, value));
-            if passes_any(catalog, filter)? {
-                continue;
-            }
-            let mut phrase = format!("the {} {}", facet.name(), safe(value));
-            let similar = similar_values(catalog, facet, value)?;
-            if !similar.is_empty() {
-                phrase += &format!(" (did you mean {}?)", similar.join(" or "));
-            }
-            phrases.push(phrase);
+        for UnknownValue {
+            facet,
+            value,
+            similar,
+        } in unknown
+        {
+            phrases.push(unknown_phrase(facet.name(), value, similar));
         }
         Ok(phrases)
     }
@@ -243,46 +245,16 @@ fn passes_any(catalog: &IndexedCatalog, filter: Filter) -> Result<bool, EngineEr
     Ok(catalog.browse(&request)?.total > 0)
 }
 
-/// Maximum number of values of a facet that are compared with one that no dataset has.
-const MAX_COMPARED_VALUES: usize = 10_000;
-/// Maximum number of similar values in a message.
-const MAX_SIMILAR_VALUES: usize = 3;
-/// Minimum similarity (Jaro-Winkler) of values in a message.
-const MIN_VALUE_SIMILARITY: f64 = 0.85;
-
-/// Returns the values of a facet that are most similar to one that no dataset has.
-fn similar_values(
-    catalog: &IndexedCatalog,
-    facet: Facet,
-    unknown: &str,
-) -> Result<Vec<String>, EngineError> {
-    let request = BrowseRequest {
-        facets: MAX_COMPARED_VALUES,
-        ..BrowseRequest::default()
-    };
-    let counts = catalog.browse(&request)?.facets;
-    let values = counts.facets.into_iter().find(|one| one.facet == facet);
-    let mut similar = Vec::new();
-    for value in values.into_iter().flat_map(|one| one.values) {
-        let label = value_label(facet, &value);
-        if let Some(similarity) = similarity(unknown, &label) {
-            similar.push((similarity, safe(&label)));
-        }
+/// Returns a value that no dataset has as a phrase: `the license CC (did you mean CC-BY-4.0?)`.
+pub(super) fn unknown_phrase(facet: &str, value: &str, similar: &[String]) -> String {
+    let mut phrase = format!("the {} {}", safe(facet), safe(value));
+    if !similar.is_empty() {
+        phrase += &format!(" (did you mean {}?)", safe(&similar.join(" or ")));
     }
-    similar.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    similar.truncate(MAX_SIMILAR_VALUES);
-    Ok(similar.into_iter().map(|(_, label)| label).collect())
+    phrase
 }
 
-/// Returns the similarity of a value with an unknown one. `None` if they differ too much.
-fn similarity(unknown: &str, value: &str) -> Option<f64> {
-    let (unknown, value) = (unknown.to_lowercase(), value.to_lowercase());
-    let is_part = value.starts_with(&unknown) || unknown.len() > 2 && value.contains(&unknown);
-    let similarity = strsim::jaro_winkler(&unknown, &value);
-    (is_part || similarity >= MIN_VALUE_SIMILARITY).then_some(similarity)
-}
-
-/// Returns a value of a facet as the command line shows and accepts it.
+/// Returns a value of a facet as the command line shows it.
 fn value_label(facet: Facet, value: &ValueCount) -> String {
     if facet.has_iris() {
         facet_label(facet, &value.value)
@@ -394,21 +366,6 @@ mod tests {
         ] {
             let error = text.parse::<FacetValue>().expect_err(text);
             assert!(error.starts_with(message), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn values_are_similar_by_their_beginning_or_spelling() {
-        for (unknown, value) in [
-            ("CC", "CC-BY-4.0"),
-            ("by-4", "CC-BY-4.0"),
-            ("Turtel", "Turtle"),
-            ("environnment", "Environment"),
-        ] {
-            assert!(similarity(unknown, value).is_some(), "{unknown} {value}");
-        }
-        for (unknown, value) in [("CC", "ODC-PDDL"), ("CSV", "Turtle"), ("nix", "name")] {
-            assert!(similarity(unknown, value).is_none(), "{unknown} {value}");
         }
     }
 }

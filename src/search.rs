@@ -153,7 +153,9 @@ pub(crate) fn run(
         }
         write_response(&mut out, &searcher, &request, &response, &arguments.like)?;
         if response.hits.is_empty() {
-            let unsatisfied = arguments.filter.unsatisfied(searcher.catalog())?;
+            let unsatisfied = arguments
+                .filter
+                .unsatisfied(searcher.catalog(), &response.unknown_values)?;
             if !unsatisfied.is_empty() {
                 writeln!(
                     out,

@@ -2,6 +2,7 @@
 
 use super::{Arguments, MAX_HIT_TRIPLES, match_counts};
 use crate::ExitStatus;
+use crate::filter::unknown_phrase;
 use crate::output::write_json;
 use crate::server_client::ServerClient;
 use crate::terminal::{Style, cut, grouped, safe};
@@ -87,6 +88,13 @@ fn write_response(out: &mut impl Write, query: &str, response: &Value) -> io::Re
     let hits = response["hits"].as_array().map_or(&[][..], Vec::as_slice);
     if hits.is_empty() {
         writeln!(out, "No dataset was found for “{}”.", safe(query))?;
+        for unknown in response["unknownValues"].as_array().into_iter().flatten() {
+            let similar = unknown["similar"].as_array().into_iter().flatten();
+            let similar: Vec<String> = similar.map(|one| text(one).to_owned()).collect();
+            let (facet, value) = (text(&unknown["facet"]), text(&unknown["value"]));
+            let phrase = unknown_phrase(facet, value, &similar);
+            writeln!(out, "No dataset has {phrase}.")?;
+        }
     } else {
         let (good, weak) = (number(&response["good"]), number(&response["weak"]));
         let counts = match_counts(good as usize, weak as usize);

@@ -445,6 +445,31 @@ async fn the_page_lists_without_a_query() {
         "{}",
         titles(&environment)
     );
+    for (address, similar) in [
+        ("/?keyword=environmnet", "/?keyword=environment"),
+        (
+            "/?q=trees&keyword=environmnet&sort=title",
+            "/?q=trees&sort=title&keyword=environment",
+        ),
+    ] {
+        let none = site.get(address).await.body;
+        let line = none.lines().find(|line| line.contains("Did you mean"));
+        let line = line.unwrap_or_default().replace("&#38;", "&");
+        assert!(
+            line.contains("Keyword: environmnet") && line.contains(similar),
+            "{line}"
+        );
+    }
+    let response = site
+        .get("/api/search?q=trees&keyword=environmnet&class=foo:Bar")
+        .await;
+    assert_eq!(
+        response.json()["unknownValues"],
+        serde_json::json!([
+            { "facet": "class", "value": "foo:Bar", "similar": [] },
+            { "facet": "keyword", "value": "environmnet", "similar": ["environment"] },
+        ])
+    );
     let none = site.get("/?keyword=nobody+has+this").await.body;
     assert!(
         none.contains("No dataset passes these filters") && none.contains("Remove a filter"),

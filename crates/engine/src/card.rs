@@ -135,6 +135,19 @@ fn relabel_term(term: &LabelledTerm, maps: &[&BTreeMap<String, String>]) -> Labe
     relabelled
 }
 
+/// The area and the period of a card, the rest of which is not kept.
+#[derive(Deserialize)]
+struct CardCoverage {
+    #[serde(default)]
+    coverage: Coverage,
+}
+
+/// Reads the area and the period of a stored card.
+pub(super) fn read_coverage(card: &[u8]) -> Result<Coverage, EngineError> {
+    let CardCoverage { coverage } = serde_json::from_slice(card)?;
+    Ok(coverage)
+}
+
 /// Reads the card of a dataset. `None` if the index has no such dataset.
 pub(super) fn read_card(index: &Snapshot, id: &DatasetId) -> Result<Option<Card>, EngineError> {
     let Some(bytes) = index.card(id)? else {

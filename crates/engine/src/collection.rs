@@ -335,13 +335,10 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
 /// Counts the datasets of an index with an area, and those with a period.
 fn coverage_counts(searcher: &Searcher) -> Result<[CoverageCounts; 2], EngineError> {
     let mut counts = [CoverageCounts::default(); 2];
-    for id in searcher.catalog().ids()? {
-        let Some(card) = searcher.catalog().card(&id)? else {
-            continue;
-        };
-        counts[0].add(card.coverage.place.map(|place| place.source));
-        counts[1].add(card.coverage.period.map(|period| period.source));
-    }
+    searcher.catalog().visit_coverage(|coverage| {
+        counts[0].add(coverage.place.map(|place| place.source));
+        counts[1].add(coverage.period.map(|period| period.source));
+    })?;
     Ok(counts)
 }
 

@@ -1,13 +1,13 @@
 //! The indexed datasets of a home: ids, cards, numeric facts, duplicates and properties of the whole index.
 
-use super::card::read_card;
+use super::card::{read_card, read_coverage};
 use super::duplicates::{DuplicateCache, DuplicateGroups, references};
 use super::order::OrderKeyCache;
 use super::table_overlap::{RelatedTables, related_tables};
 use super::translations::{DictionaryFile, read_translations};
 use super::{
-    AnalysisKind, Card, DatasetReference, DuplicateMode, EngineError, Facet, NumericFacts,
-    RelatedDatasets, RelatedEdition, encoding, index_folder,
+    AnalysisKind, Card, Coverage, DatasetReference, DuplicateMode, EngineError, Facet,
+    NumericFacts, RelatedDatasets, RelatedEdition, encoding, index_folder,
 };
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::duplicates::Duplicates;
@@ -126,6 +126,17 @@ impl IndexedCatalog {
     /// Returns the card of a dataset. `None` if the index has no such dataset.
     pub fn card(&self, id: &DatasetId) -> Result<Option<Card>, EngineError> {
         read_card(&*self.snapshot()?, id)
+    }
+
+    /// Passes the area and the period of every dataset to a function, in no particular order.
+    pub(super) fn visit_coverage(
+        &self,
+        mut visit: impl FnMut(Coverage),
+    ) -> Result<(), EngineError> {
+        self.snapshot()?.visit_cards(|bytes| {
+            visit(read_coverage(bytes)?);
+            Ok(())
+        })
     }
 
     /// Returns the year and popularity of a dataset. `None` if the index has no such dataset.

@@ -38,6 +38,7 @@ mod terms;
 mod texts;
 mod translations;
 mod tuning;
+mod unknown_values;
 mod update;
 mod works;
 
@@ -113,6 +114,7 @@ pub use translations::{
     remove_translations, update_own_translations, write_translations,
 };
 pub use tuning::TuningPool;
+pub use unknown_values::UnknownValue;
 pub use update::{UpdateReport, Updater};
 pub use works::{
     AddedWorks, CollectionWork, NearWork, WorkEvidence, WorksReport, add_works, encode_works,

@@ -24,6 +24,9 @@ pub fn hit_json(query: &str, response: &SearchResponse) -> Value {
     if !response.suggested_filters.is_empty() {
         value["suggestedFilters"] = json!(response.suggested_filters);
     }
+    if !response.unknown_values.is_empty() {
+        value["unknownValues"] = json!(response.unknown_values);
+    }
     if !response.examples.is_empty() {
         value["examples"] = json!(response.examples);
     }

@@ -504,6 +504,29 @@ impl Snapshot {
         self.read_field(id, self.fields.card)
     }
 
+    /// Passes the stored display data (card) of every dataset to a function. Cards are stored in compressed blocks, which are read
+    /// once in this order.
+    ///
+    /// # Errors
+    /// If a document cannot be read, or the function fails.
+    pub fn visit_cards<E: From<IndexError>>(
+        &self,
+        mut visit: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            for document in reader.doc_ids_alive() {
+                let address = DocAddress::new(segment as u32, document);
+                let document: TantivyDocument =
+                    self.searcher.doc(address).map_err(IndexError::from)?;
+                let card = document.get_first(self.fields.card);
+                if let Some(bytes) = card.and_then(|card| card.as_bytes()) {
+                    visit(bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the stored compact document of a dataset, or `None` if there is no such dataset.
     pub fn compact(&self, id: &DatasetId) -> Result<Option<Vec<u8>>, IndexError> {
         self.read_field(id, self.fields.compact)

@@ -21,6 +21,26 @@ pub(super) struct Description {
     pub(super) facts: NewFacts,
 }
 
+/// What the store has of a dataset beside its content.
+struct PresentDescription {
+    facts: Vec<Quad>,
+    /// Triples of the catalogue graph about the dataset and its parts.
+    triples: Vec<Triple>,
+    own: OwnStatements,
+    pointers: Vec<Quad>,
+    record: Vec<Quad>,
+}
+
+impl PresentDescription {
+    fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+            && self.triples.is_empty()
+            && self.own.is_empty()
+            && self.pointers.is_empty()
+            && self.record.is_empty()
+    }
+}
+
 impl Store {
     /// Returns a dataset's description, as its catalogue states it: the statements about its node and its parts, and its own
     /// statements about resources of the web. Literals have their original lexical forms.
@@ -91,20 +111,17 @@ impl Store {
         Ok(self.has_separate_statements && present == new)
     }
 
-    /// Returns the triples of the catalogue graph about a dataset and its parts.
-    pub(super) fn own_triples(&self, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
-        let node = self.iris.dataset(id);
-        let parts = self.own_statements(id)?.parts(&node);
-        self.node_and_parts(&self.iris.catalog(), &node, &parts)
-    }
-
     /// Replaces descriptions, records, pointers and links to works in one commit.
     pub(super) fn describe(&self, new: &[Description], stamp: &Stamp) -> Result<(), StoreError> {
         let _change = self.change();
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
         self.mark(&commit, &mut changes)?;
-        let kinds = self.change_descriptions(new, stamp, &mut changes)?;
+        let mut present = Vec::with_capacity(new.len());
+        for description in new {
+            present.push(self.present_description(&description.id)?);
+        }
+        let kinds = self.change_descriptions(new, present, stamp, &mut changes)?;
         if stamp.now.is_some() {
             self.record_changes(&mut changes, &kinds)?;
         }
@@ -120,16 +137,35 @@ impl Store {
         new: &Description,
         stamp: &Stamp,
     ) -> Result<Option<QuadChanges>, StoreError> {
+        let present = self.present_description(&new.id)?;
+        if !present.is_empty() || self.has_recorded_change(&new.id)? {
+            return Ok(None);
+        }
         let mut changes = QuadChanges::default();
-        self.change_descriptions(std::slice::from_ref(new), stamp, &mut changes)?;
-        let is_new = changes.only_adds() && !self.has_recorded_change(&new.id)?;
-        Ok(is_new.then_some(changes))
+        let new = std::slice::from_ref(new);
+        self.change_descriptions(new, vec![present], stamp, &mut changes)?;
+        Ok(Some(changes))
     }
 
-    /// Adds the changes that replace descriptions. Returns what each change is for its dataset.
+    /// Returns what the store has of a dataset beside its content.
+    fn present_description(&self, id: &DatasetId) -> Result<PresentDescription, StoreError> {
+        let node = self.iris.dataset(id);
+        let own = self.own_statements(id)?;
+        Ok(PresentDescription {
+            triples: self.node_and_parts(&self.iris.catalog(), &node, &own.parts(&node))?,
+            own,
+            facts: self.fact_quads(id)?,
+            pointers: self.pointer_quads(id)?,
+            record: self.record_quads(id)?,
+        })
+    }
+
+    /// Adds the changes that replace descriptions. Returns what each change is for its dataset. `present`: what the store has of each
+    /// dataset.
     fn change_descriptions<'d>(
         &self,
         new: &'d [Description],
+        present: Vec<PresentDescription>,
         stamp: &Stamp,
         changes: &mut QuadChanges,
     ) -> Result<Vec<(&'d DatasetId, ChangeKind)>, StoreError> {
@@ -140,18 +176,24 @@ impl Store {
         changes.add(&statements::mark(&self.iris));
         let mut change = StatementChange::new(self, new.iter().map(|description| &description.id));
         let mut kinds = Vec::with_capacity(new.len());
-        for Description {
-            id,
-            version,
-            triples,
-            facts,
-        } in new
-        {
-            self.write_facts(id, facts, changes)?;
-            for triple in self.own_triples(id)? {
+        for (description, present) in new.iter().zip(present) {
+            let Description {
+                id,
+                version,
+                triples,
+                facts,
+            } = description;
+            let PresentDescription {
+                facts: present_facts,
+                triples: present_triples,
+                own: present_own,
+                pointers,
+                record,
+            } = present;
+            self.write_facts(id, facts, &present_facts, changes)?;
+            for triple in present_triples {
                 changes.remove(&triple.in_graph(catalog.clone()));
             }
-            let pointers = self.pointer_quads(id)?;
             let kind = if pointers.is_empty() {
                 ChangeKind::Create
             } else {
@@ -166,7 +208,15 @@ impl Store {
                 changes.add(&link);
             }
             let own = OwnStatements::from_description(triples, id, &self.iris);
-            change.replace(id, own, changes)?;
+            change.replace(id, present_own, own, changes);
+            let origin = match stamp.now {
+                Some(_) => stamp.origin.clone().map(NamedNode::into_string),
+                None => self.origin(id)?,
+            };
+            let digest = self.digest(triples, origin.as_deref());
+            self.write_digest(id, &digest, &present_facts, changes)?;
+            let edits = facts.edits.as_ref().and_then(Option::as_ref);
+            self.write_record(changes, id, edits, &record, stamp);
         }
         change.remove_unused(changes)?;
         change.insert_new(changes);
@@ -183,18 +233,6 @@ impl Store {
                     changes.add(triple.as_ref().in_graph(&catalog));
                 }
             }
-        }
-        for Description {
-            id, facts, triples, ..
-        } in new
-        {
-            let origin = match stamp.now {
-                Some(_) => stamp.origin.clone().map(NamedNode::into_string),
-                None => self.origin(id)?,
-            };
-            self.write_digest(id, &self.digest(triples, origin.as_deref()), changes)?;
-            let edits = facts.edits.as_ref().and_then(Option::as_ref);
-            self.write_record(changes, id, edits, stamp)?;
         }
         Ok(kinds)
     }
@@ -225,7 +263,7 @@ impl Store {
         self.mark(&commit, &mut changes)?;
         for id in ids {
             let digest = self.digest(&self.description(&id)?, self.origin(&id)?.as_deref());
-            self.write_digest(&id, &digest, &mut changes)?;
+            self.write_digest(&id, &digest, &self.fact_quads(&id)?, &mut changes)?;
             digests.insert(id, digest);
         }
         let written = changes.commit(self)?;

@@ -59,9 +59,18 @@ impl NewFacts {
 impl Store {
     /// Returns the statements of all facts about a dataset.
     pub(super) fn fact_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
+        let (node, graph) = (self.iris.dataset(id), self.iris.versions());
         let mut quads = Vec::new();
-        for fact in Fact::ALL {
-            quads.extend(self.quads_of_fact(id, fact)?);
+        for quad in self.oxigraph.quads_for_pattern(
+            Some(node.as_ref().into()),
+            None,
+            None,
+            Some(graph.as_ref().into()),
+        ) {
+            let quad = quad?;
+            if Fact::ALL.iter().any(|fact| is_fact(&quad, *fact)) {
+                quads.push(quad);
+            }
         }
         Ok(quads)
     }
@@ -126,40 +135,29 @@ impl Store {
         ))
     }
 
-    /// Replaces facts about a dataset.
+    /// Replaces facts about a dataset. `present`: the statements of all its facts.
     pub(super) fn write_facts(
         &self,
         id: &DatasetId,
         new: &NewFacts,
+        present: &[Quad],
         changes: &mut QuadChanges,
     ) -> Result<(), StoreError> {
-        let mut replace = |fact, quad: Option<Quad>| {
-            self.quads_of_fact(id, fact)?
-                .iter()
-                .for_each(|quad| changes.remove(quad));
-            quad.iter().for_each(|quad| changes.add(quad));
-            Ok::<_, StoreError>(())
-        };
         if let Some(origin) = &new.origin {
-            replace(
-                Fact::Origin,
-                Some(self.fact_quad(id, Fact::Origin, origin)?),
-            )?;
+            remove_fact(present, Fact::Origin, changes);
+            changes.add(&self.fact_quad(id, Fact::Origin, origin)?);
         }
         if let Some(edits) = &new.edits {
-            let quad = edits
-                .as_ref()
-                .map(|edits| self.fact_quad(id, Fact::Edits, edits))
-                .transpose()?;
-            replace(Fact::Edits, quad)?;
+            remove_fact(present, Fact::Edits, changes);
+            if let Some(edits) = edits {
+                changes.add(&self.fact_quad(id, Fact::Edits, edits)?);
+            }
         }
         if let Some(files) = &new.files {
-            let quad = if files.is_empty() {
-                None
-            } else {
-                Some(self.fact_quad(id, Fact::Files, files)?)
-            };
-            replace(Fact::Files, quad)?;
+            remove_fact(present, Fact::Files, changes);
+            if !files.is_empty() {
+                changes.add(&self.fact_quad(id, Fact::Files, files)?);
+            }
         }
         Ok(())
     }
@@ -189,16 +187,15 @@ impl Store {
         Ok(changed)
     }
 
-    /// Replaces the digest of a dataset's description.
+    /// Replaces the digest of a dataset's description. `present`: the statements of all its facts.
     pub(super) fn write_digest(
         &self,
         id: &DatasetId,
         digest: &str,
+        present: &[Quad],
         changes: &mut QuadChanges,
     ) -> Result<(), StoreError> {
-        for quad in &self.quads_of_fact(id, Fact::Description)? {
-            changes.remove(quad);
-        }
+        remove_fact(present, Fact::Description, changes);
         changes.add(&self.fact_quad(id, Fact::Description, &digest)?);
         Ok(())
     }
@@ -213,10 +210,21 @@ impl Store {
         let mut changes = QuadChanges::default();
         self.mark(&commit, &mut changes)?;
         for (id, facts) in new {
-            self.write_facts(id, facts, &mut changes)?;
+            self.write_facts(id, facts, &self.fact_quads(id)?, &mut changes)?;
         }
         let written = changes.commit(self)?;
         self.finish_commit(commit, written)
+    }
+}
+
+fn is_fact(quad: &Quad, fact: Fact) -> bool {
+    quad.predicate == fact.property()
+}
+
+/// Removes the present statements of a fact.
+fn remove_fact(present: &[Quad], fact: Fact, changes: &mut QuadChanges) {
+    for quad in present.iter().filter(|quad| is_fact(quad, fact)) {
+        changes.remove(quad);
     }
 }
 

@@ -575,7 +575,7 @@ impl<'r> Run<'r> {
         let store = self.loader.store;
         let mut batch = std::mem::take(&mut self.waiting);
         let triples = std::mem::take(&mut self.waiting_triples);
-        let mut descriptions = Vec::new();
+        let (mut new, mut replaced) = (Vec::new(), Vec::new());
         let mut facts = Vec::new();
         let mut new_content = Vec::new();
         for (number, parsed) in batch.iter_mut().enumerate() {
@@ -591,8 +591,11 @@ impl<'r> Run<'r> {
                 parsed.report.outcome = DatasetOutcome::Kept;
                 continue;
             }
-            let has_record = self.loader.options.stamp.now.is_none() || store.has_record(id)?;
-            if same_content && has_record && store.is_described(id, &description)? {
+            let must_have_record = self.loader.options.stamp.now.is_some();
+            if same_content
+                && (!must_have_record || store.has_record(id)?)
+                && store.is_described(id, &description)?
+            {
                 parsed.report.outcome = DatasetOutcome::Unchanged;
                 let id = id.clone();
                 let changed = store.without_present_facts(&id, parsed.take_facts())?;
@@ -607,15 +610,21 @@ impl<'r> Run<'r> {
             if !same_content {
                 new_content.push((number, place));
             }
-            descriptions.push(Description {
+            let described = Description {
                 id: id.clone(),
                 version: parsed.version.clone(),
                 triples: description,
                 facts: parsed.take_facts(),
-            });
+            };
+            if present.is_some() {
+                replaced.push(described);
+            } else {
+                new.push(described);
+            }
         }
-        let new_facts = descriptions
+        let new_facts = new
             .iter()
+            .chain(&replaced)
             .map(|description| &description.facts)
             .chain(facts.iter().map(|(_, facts)| facts));
         store.sync_kept_files(new_facts.filter_map(|facts| facts.files.as_ref()).flatten())?;
@@ -629,14 +638,14 @@ impl<'r> Run<'r> {
         )?;
         new_content.retain(|(_, place)| *place == ContentPlace::Store);
         self.write_content(&batch, &new_content)?;
-        let changed = self.write_new_descriptions(descriptions)?;
+        replaced.extend(self.write_new_descriptions(new)?);
         facts.retain(|(_, facts)| !facts.is_empty());
         let is_full = self.new.waiting_quads() >= MAX_COMMIT_QUADS;
-        if is_full || !changed.is_empty() || !facts.is_empty() {
+        if is_full || !replaced.is_empty() || !facts.is_empty() {
             self.new.commit()?;
         }
-        if !changed.is_empty() {
-            store.describe(&changed, &self.loader.options.stamp)?;
+        if !replaced.is_empty() {
+            store.describe(&replaced, &self.loader.options.stamp)?;
         }
         store.replace_facts(&facts)?;
         self.report
@@ -646,7 +655,7 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Writes the descriptions of new datasets. Returns those that replace others.
+    /// Writes the descriptions of datasets that have no current version. Returns those that replace something nevertheless.
     fn write_new_descriptions(
         &mut self,
         descriptions: Vec<Description>,
@@ -655,12 +664,7 @@ impl<'r> Run<'r> {
         let (mut ids, mut new) = (Vec::new(), QuadChanges::default());
         let mut changed = Vec::new();
         for description in descriptions {
-            let changes = if store.version(&description.id)?.is_some() {
-                None
-            } else {
-                store.describe_new(&description, &self.loader.options.stamp)?
-            };
-            match changes {
+            match store.describe_new(&description, &self.loader.options.stamp)? {
                 Some(changes) => {
                     new.append(changes);
                     ids.push(description.id);
@@ -805,10 +809,12 @@ impl Loader<'_> {
         backlog: &Backlog,
         sender: &SyncSender<Result<(Parsed, u64), StoreError>>,
     ) {
+        let mut empty_version = None;
         for dataset in datasets {
             backlog.wait();
             let bytes = bytes_of(&dataset, folder);
-            let parsed = self.parse(&dataset, folder).map(|parsed| (parsed, bytes));
+            let parsed = self.parse(&dataset, folder, &mut empty_version);
+            let parsed = parsed.map(|parsed| (parsed, bytes));
             if let Ok((parsed, _)) = &parsed {
                 backlog.add(parsed.content.len());
             }
@@ -818,17 +824,28 @@ impl Loader<'_> {
         }
     }
 
-    fn parse(&self, dataset: &Dataset, folder: &Path) -> Result<Parsed, StoreError> {
+    /// Reads the files of a dataset. `empty_version`: version of content without files, whose own file this load has written.
+    fn parse(
+        &self,
+        dataset: &Dataset,
+        folder: &Path,
+        empty_version: &mut Option<String>,
+    ) -> Result<Parsed, StoreError> {
         let (store, LoadOptions { limits, reader, .. }) = (self.store, &self.options);
         let sources = source_files(dataset, folder, &store.iris);
         let mut limits = limits.clone();
         if self.tables() == TableTreatment::Off {
             limits.table_cells = 0;
         }
-        let content =
-            store
+        let content = match empty_version {
+            Some(version) if sources.is_empty() => DatasetContent::without_files(version.clone()),
+            _ => store
                 .content_folder
-                .read_sources(&sources, folder, &limits, reader.as_ref())?;
+                .read_sources(&sources, folder, &limits, reader.as_ref())?,
+        };
+        if sources.is_empty() && empty_version.is_none() {
+            *empty_version = Some(content.version.clone());
+        }
         let kept = self.keep_files(&sources, &content.readable)?;
         let mut parsed = Parsed::new(dataset, content, self)?;
         parsed.kept_files = Some(kept.0);

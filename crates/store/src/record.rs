@@ -170,16 +170,16 @@ impl Store {
         Ok(quads)
     }
 
-    /// Replaces the record of a dataset. It names the edited keys of the description.
+    /// Replaces the record of a dataset. It names the edited keys of the description. `old`: the statements of the present record.
     pub(super) fn write_record(
         &self,
         changes: &mut QuadChanges,
         id: &DatasetId,
         edits: Option<&DatasetEdits>,
+        old: &[Quad],
         stamp: &Stamp,
-    ) -> Result<(), StoreError> {
-        let Some(now) = stamp.now else { return Ok(()) };
-        let old = self.record_quads(id)?;
+    ) {
+        let Some(now) = stamp.now else { return };
         let listed = old
             .iter()
             .find(|quad| quad.predicate.as_str() == dcterms::ISSUED)
@@ -221,6 +221,5 @@ impl Store {
         if let Some(origin) = &stamp.origin {
             add(&record, prov::WAS_DERIVED_FROM, origin.clone().into());
         }
-        Ok(())
     }
 }

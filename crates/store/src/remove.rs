@@ -45,13 +45,14 @@ impl Store {
         let mut recorded = Vec::new();
         for id in ids {
             let node = self.iris.dataset(id);
-            for triple in self.own_triples(id)? {
+            let own = self.own_statements(id)?;
+            for triple in self.node_and_parts(&catalog, &node, &own.parts(&node))? {
                 changes.remove(&triple.in_graph(catalog.clone()));
             }
             for triple in self.node_and_parts(&works, &node, &[])? {
                 changes.remove(&triple.in_graph(works.clone()));
             }
-            change.replace(id, OwnStatements::default(), &mut changes)?;
+            change.replace(id, own, OwnStatements::default(), &mut changes);
             let record = self.record_quads(id)?;
             // A dataset without a record was loaded without a time: its changes are not recorded.
             if !record.is_empty() {

@@ -92,7 +92,7 @@ impl OwnStatements {
         parts
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.statements.is_empty() && self.forms.is_empty()
     }
 
@@ -187,11 +187,11 @@ impl<'s> StatementChange<'s> {
     pub(super) fn replace(
         &mut self,
         id: &DatasetId,
+        old: OwnStatements,
         new: OwnStatements,
         changes: &mut QuadChanges,
-    ) -> Result<(), StoreError> {
+    ) {
         let iris = &self.store.iris;
-        let old = self.store.own_statements(id)?;
         let new_quads: FxHashSet<Quad> = new.quads(id, iris).into_iter().collect();
         let mut old_quads: FxHashSet<Quad> = FxHashSet::default();
         if !old.is_empty() {
@@ -211,7 +211,6 @@ impl<'s> StatementChange<'s> {
             changes.remove_graph(iris.lexical_forms(id));
         }
         self.change(old.statements, new.statements);
-        Ok(())
     }
 
     /// Notes the statements of one of the datasets before and after the change.
@@ -308,6 +307,10 @@ impl Store {
     }
 
     fn graph_triples(&self, graph: &NamedNode) -> Result<Vec<Triple>, StoreError> {
+        // Most datasets have none of these graphs, and this is faster than to look for quads.
+        if !self.oxigraph.contains_named_graph(graph.as_ref())? {
+            return Ok(Vec::new());
+        }
         let quads = self
             .oxigraph
             .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));

@@ -237,6 +237,11 @@ impl Search<'_> {
                 counter.finish(&self.request.filter, max_values)
             });
         let suggested_filters = self.suggested_filters()?;
+        let unknown_values = if hits.is_empty() {
+            self.catalog.unknown_values(&self.request.filter)?
+        } else {
+            Vec::new()
+        };
         Ok(SearchResponse {
             model: self.model.name(),
             terms: self.query.texts(),
@@ -257,6 +262,7 @@ impl Search<'_> {
             facets,
             interpretations: self.interpreted.interpretations,
             suggested_filters,
+            unknown_values,
             hits,
             more,
             words: QueryWords::from_analyzed(self.query, self.snapshot.analysis()),

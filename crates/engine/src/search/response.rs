@@ -3,7 +3,7 @@
 use super::{Interpretation, MatchFeatures, MatchQuality, SuggestedFilter};
 use crate::{
     Card, DatasetReference, DenseMatch, Evidence, FacetCounts, QueryWords, RerankSummary,
-    SimilarityPart, SnippetTable, SnippetTriple, WorkEvidence,
+    SimilarityPart, SnippetTable, SnippetTriple, UnknownValue, WorkEvidence,
 };
 use lodeseek_index::document::Field;
 use lodeseek_index::sparse::Explanation;
@@ -110,6 +110,9 @@ pub struct SearchResponse {
     /// Filters that words of the query suggest. They are not applied. Empty for a literal query.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggested_filters: Vec<SuggestedFilter>,
+    /// The values of facets in the filter that no dataset has, if no dataset was found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_values: Vec<UnknownValue>,
     /// Number of datasets that pass the filter and contain at least one of the terms.
     pub with_words: usize,
     /// Number of datasets found: those that contain a term, and those found only by vectors or examples. FSDM ranks at most 100

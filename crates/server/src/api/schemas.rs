@@ -96,6 +96,15 @@ impl PartialSchema for SearchResult {
             "Filters by period and area that words of the query suggest. They are not applied. Number of datasets that pass and have a \
              word of the query.",
         ));
+        let unknown_values = array(
+            object(Type::Object)
+                .property("facet", object(Type::String))
+                .property("value", object(Type::String))
+                .property("similar", array(object(Type::String))),
+        )
+        .description(Some(
+            "Only if there are no hits: values of facets in the filter that no dataset has, and similar values that datasets have.",
+        ));
         let rerank = object(Type::Object).description(Some(
             "The re-ranking: pool, fusion, number of candidates, encoders, and crossEncoder with its model, the number of datasets it \
              scored, and deadlinePassed: if true, the order is that without it.",
@@ -119,6 +128,7 @@ impl PartialSchema for SearchResult {
             .property("weak", weak)
             .property("interpretations", interpretations)
             .property("suggestedFilters", suggested)
+            .property("unknownValues", unknown_values)
             .property("suggestion", suggestion)
             .property("corrected", corrected)
             .property("withWords", with_words)

@@ -142,6 +142,12 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
             shorten(corrected, MAX_QUERY_CHARACTERS).into(),
         );
     }
+    if let Some(unknown) = found["unknownValues"].as_array() {
+        value.insert(
+            "unknownValues".to_owned(),
+            unknown.iter().take(MAX_SUGGESTIONS).cloned().collect(),
+        );
+    }
     if let Some(filters) = found["suggestedFilters"]
         .as_array()
         .filter(|_| detail.facts)

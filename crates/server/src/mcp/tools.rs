@@ -157,7 +157,7 @@ pub(super) fn list() -> Vec<Tool> {
             "Search datasets",
             "Find datasets by words, the best first, with the words that match. A hit with closest=true has none of the words and no \
              good similarity: it is only the nearest, often not what is asked for. suggestedFilters are values for covers and within \
-             that the words suggest.",
+             that the words suggest. Without hits, unknownValues are values of filters that no dataset has, with similar ones.",
         )
         .with_input_schema::<Search>(),
         tool(

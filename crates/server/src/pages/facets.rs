@@ -6,7 +6,8 @@ use crate::locale::{Locale, Texts};
 use crate::portal::license_label;
 use lodeseek_catalog::{CoverageValue, Day, Period, coverage_expressions, place_name};
 use lodeseek_engine::{
-    BoundingBox, Facet, FacetCounts, FacetValues, Filter, ValueCount, YearCounts, facet_label,
+    BoundingBox, Facet, FacetCounts, FacetValues, Filter, UnknownValue, ValueCount, YearCounts,
+    facet_label, facet_value,
 };
 use lodeseek_index::Collation;
 use lodeseek_rdf::vocab::{owl, rdf, rdfs, skos};
@@ -307,6 +308,40 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         });
     }
     chips
+}
+
+/// Returns the values of filters that no dataset has, with a filter by each similar value in their place.
+pub(super) fn unknown_values(
+    page: &PageContext,
+    results: &Results<'_>,
+    unknown: &[UnknownValue],
+) -> Vec<(String, Vec<Chip>)> {
+    let mut values = Vec::new();
+    for one in unknown.iter().filter(|one| !one.similar.is_empty()) {
+        let facet = one.facet;
+        let name = page.text(&format!("filter-{facet}"));
+        let text = page.text_with2(
+            "filter-value",
+            "facet",
+            name,
+            "value",
+            label(page, facet, &one.value),
+        );
+        let others = results
+            .filter
+            .clone()
+            .without(facet, &facet_value(facet, &one.value));
+        let mut chips = Vec::new();
+        for similar in &one.similar {
+            let value = facet_value(facet, similar);
+            chips.push(Chip {
+                label: label(page, facet, &value),
+                href: results.filtered(&others.clone().with(facet, value)),
+            });
+        }
+        values.push((text, chips));
+    }
+    values
 }
 
 /// Returns a period as people write it: an en dash between years, with spaces around it between days.

@@ -31,7 +31,7 @@ use lodeseek_engine::{
     BoundingBox, BrowseRequest, Card, DatasetListing, DatasetReference, DuplicateMode, Example,
     Facet, FacetCounts, FieldMatch, Filter, Hit, Interpretation, InterpretationKind, ListedDataset,
     MatchQuality, NearWork, QuerySyntax, QueryWords, ResultOrder, SearchRequest, SearchResponse,
-    SimilarityClause, SnippetKind, SuggestedFilter, facet_value,
+    SimilarityClause, SnippetKind, SuggestedFilter, UnknownValue, facet_value,
 };
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::{PartForm, QueryPart, parse_query};
@@ -202,6 +202,8 @@ struct SearchPage {
     years: Option<YearsView>,
     /// Filters that exclude datasets because a fact of them is unknown: (text with their number, address without the filter).
     left_out: Vec<(String, String)>,
+    /// Values of filters that no dataset has, with filters by similar values.
+    unknown_values: Vec<(String, Vec<Chip>)>,
     /// Form for a place; `None` if no dataset has an area.
     place: Option<PlaceView>,
     sorts: Vec<SortView>,
@@ -488,8 +490,13 @@ async fn load_list(
             if !lists {
                 return start::start(state, &page, &results, &listing);
             }
+            let unknown = if listing.total == 0 {
+                state.searcher.catalog().unknown_values(&request.filter)?
+            } else {
+                Vec::new()
+            };
             Ok(render_results(&listed_page(
-                state, page, &results, &listing,
+                state, page, &results, &listing, &unknown,
             )))
         })
         .await
@@ -630,6 +637,7 @@ fn listed_page(
     page: PageContext,
     results: &Results<'_>,
     listing: &DatasetListing,
+    unknown: &[UnknownValue],
 ) -> SearchPage {
     let link = |page: usize| Results { page, ..*results }.href();
     let hits: Vec<HitView> = listing
@@ -650,6 +658,7 @@ fn listed_page(
         facets: facets::facets(&page, &listing.facets, listing.total, results),
         years: facets::years(&page, &listing.facets.years, covered_years(state), results),
         left_out: unknown_coverage(&page, &listing.facets, results),
+        unknown_values: facets::unknown_values(&page, results, unknown),
         place: place(state, &page, results),
         sorts: sorts(&page, results, listing.total),
         kept: results.kept_parameters(results.filter),
@@ -876,6 +885,7 @@ fn search_page(
         facets: facets::facets(&page, &counts, response.total, results),
         years: facets::years(&page, &counts.years, covered_years(state), results),
         left_out: unknown_coverage(&page, &counts, results),
+        unknown_values: facets::unknown_values(&page, results, &response.unknown_values),
         place: place(state, &page, results),
         sorts: sorts(&page, results, response.total),
         kept: results.kept_parameters(&request.filter),

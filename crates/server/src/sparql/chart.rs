@@ -3,7 +3,7 @@
 //! The map has a grid without coastlines: these would need external data, or requests to another server.
 
 use oxrdf::vocab::{geosparql, xsd};
-use oxrdf::{NamedNodeRef, Term, Variable};
+use oxrdf::{Literal, NamedNodeRef, Term, Variable};
 
 /// Maximum numbers of bars and of points.
 const MAX_BARS: usize = 60;
@@ -89,12 +89,15 @@ fn number(term: Option<&Term>) -> Option<f64> {
     let Some(Term::Literal(literal)) = term else {
         return None;
     };
-    let is_number = NUMBERS.contains(&literal.datatype());
-    let value: f64 = if is_number {
-        literal.value().trim().parse().ok()?
+    if NUMBERS.contains(&literal.datatype()) {
+        finite_number(literal)
     } else {
-        return None;
-    };
+        None
+    }
+}
+
+fn finite_number(literal: &Literal) -> Option<f64> {
+    let value: f64 = literal.value().trim().parse().ok()?;
     value.is_finite().then_some(value)
 }
 
@@ -107,63 +110,63 @@ fn text(term: Option<&Term>) -> String {
     }
 }
 
-fn column(rows: &Rows, place: usize) -> impl Iterator<Item = Option<&Term>> {
-    rows.iter()
-        .map(move |row| row.get(place).and_then(Option::as_ref))
+/// Yields the values of a column.
+fn column(rows: &Rows, place: usize) -> impl Iterator<Item = &Term> {
+    rows.iter().filter_map(move |row| row.get(place)?.as_ref())
 }
 
 /// If true, the column has at least two values, all of them numbers.
 fn is_numeric(rows: &Rows, place: usize) -> bool {
-    let there = || column(rows, place).filter(Option::is_some);
-    there().nth(1).is_some() && there().all(|term| number(term).is_some())
+    column(rows, place).nth(1).is_some()
+        && column(rows, place).all(|term| number(Some(term)).is_some())
 }
 
 /// Returns bars for the first numeric columns, labelled by the first column of literals, else by another column.
 pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
-    let numeric: Vec<usize> = (0..variables.len())
-        .filter(|place| is_numeric(rows, *place))
-        .collect();
-    let others = || (0..variables.len()).filter(|place| !numeric.contains(place));
+    let (numeric, others): (Vec<usize>, Vec<usize>) =
+        (0..variables.len()).partition(|place| is_numeric(rows, *place));
     // Literals are preferred to IRIs as labels.
-    let is_worded = |place: &usize| {
-        matches!(
-            column(rows, *place).flatten().next(),
-            Some(Term::Literal(_))
-        )
-    };
-    let names = others().find(is_worded).or_else(|| others().next());
-    let coordinates = coordinates(variables);
-    let (Some(names), false) = (names, rows.len() < 2) else {
+    let literals = others
+        .iter()
+        .find(|place| matches!(column(rows, **place).next(), Some(Term::Literal(_))));
+    let Some(names) = literals.or(others.first()) else {
         return Vec::new();
     };
-    let is_coordinate =
-        |place: usize| coordinates.is_some_and(|(one, other)| place == one || place == other);
-    let drawn = numeric
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let coordinates = match coordinates(variables) {
+        Some((latitude, longitude)) => vec![latitude, longitude],
+        None => Vec::new(),
+    };
+    numeric
         .into_iter()
-        .filter(|place| !is_coordinate(*place))
-        .take(MAX_SERIES);
-    drawn
-        .map(|place| series(variables, rows, names, place))
+        .filter(|place| !coordinates.contains(place))
+        .take(MAX_SERIES)
+        .map(|place| series(variables, rows, *names, place))
         .collect()
 }
 
 fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Bars {
-    let at = |row: &[Option<Term>], place: usize| row.get(place).and_then(Option::as_ref).cloned();
-    let bar = |row: &Vec<Option<Term>>| {
-        let (label, value) = (at(row, names), at(row, place));
-        Some(Bar {
-            label: text(label.as_ref()),
-            value: number(value.as_ref())?,
-            text: text(value.as_ref()),
-        })
-    };
-    let bars: Vec<Bar> = rows.iter().take(MAX_BARS).filter_map(bar).collect();
-    let values = || bars.iter().map(|bar| bar.value);
+    let mut bars = Vec::new();
+    let (mut least, mut most) = (0.0, 0.0);
+    for row in rows.iter().take(MAX_BARS) {
+        let term = row.get(place).and_then(Option::as_ref);
+        if let Some(value) = number(term) {
+            least = f64::min(least, value);
+            most = f64::max(most, value);
+            bars.push(Bar {
+                label: text(row.get(names).and_then(Option::as_ref)),
+                value,
+                text: text(term),
+            });
+        }
+    }
     Bars {
         column: variables[place].as_str().to_owned(),
         of: variables[names].as_str().to_owned(),
-        least: values().fold(0.0, f64::min),
-        most: values().fold(0.0, f64::max),
+        least,
+        most,
         bars,
         more: rows.len().saturating_sub(MAX_BARS),
     }
@@ -171,15 +174,16 @@ fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Ba
 
 /// Finds the columns of latitude and longitude by their usual names.
 fn coordinates(variables: &[Variable]) -> Option<(usize, usize)> {
-    let named = |names: &[&str]| {
-        variables
-            .iter()
-            .position(|one| names.contains(&one.as_str().to_lowercase().as_str()))
-    };
     Some((
-        named(&["lat", "latitude"])?,
-        named(&["long", "lon", "lng", "longitude"])?,
+        place_of_name(variables, &["lat", "latitude"])?,
+        place_of_name(variables, &["long", "lon", "lng", "longitude"])?,
     ))
+}
+
+fn place_of_name(variables: &[Variable], names: &[&str]) -> Option<usize> {
+    variables
+        .iter()
+        .position(|one| names.contains(&one.as_str().to_lowercase().as_str()))
 }
 
 /// Parses a point of OGC's well-known text, without an altitude and in CRS84: `POINT(long lat)`.
@@ -211,85 +215,126 @@ fn well_known(term: Option<&Term>) -> Option<(f64, f64)> {
 /// Returns a map if a row has valid coordinates.
 pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
     let columns = coordinates(variables);
-    let by_columns = |row: &[Option<Term>]| {
-        let (lat, long) = columns?;
-        Some((
-            coordinate(row.get(lat)?.as_ref())?,
-            coordinate(row.get(long)?.as_ref())?,
-        ))
+    let mut points = Vec::new();
+    for row in rows {
+        if points.len() == MAX_POINTS {
+            break;
+        }
+        if let Some(point) = point_of_row(row, columns) {
+            points.push((point, label_of_row(row, columns)));
+        }
+    }
+    if points.is_empty() {
+        None
+    } else {
+        Some(draw_map(&points))
+    }
+}
+
+/// Returns latitude and longitude of a row: of the two columns, else of the first point in well-known text.
+fn point_of_row(row: &[Option<Term>], columns: Option<(usize, usize)>) -> Option<(f64, f64)> {
+    let (lat, long) = match point_of_columns(row, columns) {
+        Some(point) => point,
+        None => row.iter().find_map(|term| well_known(term.as_ref()))?,
     };
-    let place = |row: &Vec<Option<Term>>| {
-        let found =
-            by_columns(row).or_else(|| row.iter().find_map(|term| well_known(term.as_ref())));
-        found.filter(|(lat, long)| lat.abs() <= 90.0 && long.abs() <= 180.0)
-    };
-    let label = |row: &Vec<Option<Term>>| {
-        let texts = row
-            .iter()
-            .enumerate()
-            .filter(|(place, term)| {
-                !columns.is_some_and(|(lat, long)| *place == lat || *place == long)
-                    && well_known(term.as_ref()).is_none()
-            })
-            .map(|(_, term)| text(term.as_ref()));
-        texts
-            .filter(|text| !text.is_empty())
-            .take(2)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let points: Vec<((f64, f64), String)> = rows
-        .iter()
-        .filter_map(|row| Some((place(row)?, label(row))))
-        .take(MAX_POINTS)
-        .collect();
-    (!points.is_empty()).then(|| draw_map(&points))
+    let is_valid = lat.abs() <= 90.0 && long.abs() <= 180.0;
+    is_valid.then_some((lat, long))
+}
+
+fn point_of_columns(row: &[Option<Term>], columns: Option<(usize, usize)>) -> Option<(f64, f64)> {
+    let (lat, long) = columns?;
+    Some((
+        coordinate(row.get(lat)?.as_ref()?)?,
+        coordinate(row.get(long)?.as_ref()?)?,
+    ))
 }
 
 /// Parses a coordinate. Coordinates are often plain literals.
-fn coordinate(term: Option<&Term>) -> Option<f64> {
-    number(term).or_else(|| match term {
-        Some(Term::Literal(literal)) => literal
-            .value()
-            .trim()
-            .parse()
-            .ok()
-            .filter(|value: &f64| value.is_finite()),
+fn coordinate(term: &Term) -> Option<f64> {
+    match term {
+        Term::Literal(literal) => finite_number(literal),
         _ => None,
-    })
+    }
+}
+
+/// Returns the first two texts of a row that are no coordinates.
+fn label_of_row(row: &[Option<Term>], columns: Option<(usize, usize)>) -> String {
+    let mut texts = Vec::new();
+    for (place, term) in row.iter().enumerate() {
+        let is_coordinate = match columns {
+            Some((lat, long)) => place == lat || place == long,
+            None => false,
+        };
+        let text = text(term.as_ref());
+        if !is_coordinate && !text.is_empty() && well_known(term.as_ref()).is_none() {
+            texts.push(text);
+        }
+        if texts.len() == 2 {
+            break;
+        }
+    }
+    texts.join(", ")
+}
+
+/// An equirectangular projection to pixels.
+struct Projection {
+    west: f64,
+    north: f64,
+    /// Ratio of a degree of longitude to one of latitude.
+    squeeze: f64,
+    /// Number of pixels of a degree of latitude.
+    scale: f64,
+}
+
+impl Projection {
+    fn x(&self, longitude: f64) -> f64 {
+        tenths((longitude - self.west) * self.squeeze * self.scale)
+    }
+
+    fn y(&self, latitude: f64) -> f64 {
+        tenths((self.north - latitude) * self.scale)
+    }
 }
 
 fn draw_map(points: &[((f64, f64), String)]) -> Map {
-    let (lats, longs) = (
-        || points.iter().map(|((lat, _), _)| *lat),
-        || points.iter().map(|((_, long), _)| *long),
-    );
-    let (lowest, highest) = ends(lats());
-    let (leftmost, rightmost) = ends(longs());
+    let (lowest, highest) = ends(points.iter().map(|((lat, _), _)| *lat));
+    let (leftmost, rightmost) = ends(points.iter().map(|((_, long), _)| *long));
     let squeeze = ((lowest + highest) / 2.0).to_radians().cos().max(0.05);
     // Avoids degenerate maps: each side has at least a share of the other.
     let (tall, broad) = (highest - lowest, (rightmost - leftmost) * squeeze);
     let (south, north) = span(lowest, highest, broad * MIN_SIDE_RATIO, 90.0);
     let (west, east) = span(leftmost, rightmost, tall * MIN_SIDE_RATIO / squeeze, 180.0);
     let scale = (WIDTH / ((east - west) * squeeze)).min(MAX_MAP_HEIGHT_PIXELS / (north - south));
-    let x = |long: f64| tenths((long - west) * squeeze * scale);
-    let y = |lat: f64| tenths((north - lat) * scale);
-    let dot = |((lat, long), label): &((f64, f64), String)| Dot {
-        x: x(*long),
-        y: y(*lat),
-        label: label.clone(),
+    let projection = Projection {
+        west,
+        north,
+        squeeze,
+        scale,
     };
-    let lines = |from: f64, to: f64| grid(from, to).into_iter();
+    let mut dots = Vec::new();
+    for ((lat, long), label) in points {
+        dots.push(Dot {
+            x: projection.x(*long),
+            y: projection.y(*lat),
+            label: label.clone(),
+        });
+    }
+    let mut meridians = Vec::new();
+    for (long, label) in grid(west, east) {
+        let side = if long < 0.0 { " W" } else { " E" };
+        meridians.push((projection.x(long), label + side));
+    }
+    let mut parallels = Vec::new();
+    for (lat, label) in grid(south, north) {
+        let side = if lat < 0.0 { " S" } else { " N" };
+        parallels.push((projection.y(lat), label + side));
+    }
     Map {
-        width: x(east),
-        height: y(south),
-        points: points.iter().map(dot).collect(),
-        meridians: lines(west, east)
-            .map(|(long, label)| (x(long), label + if long < 0.0 { " W" } else { " E" }))
-            .collect(),
-        parallels: lines(south, north)
-            .map(|(lat, label)| (y(lat), label + if lat < 0.0 { " S" } else { " N" }))
-            .collect(),
+        width: projection.x(east),
+        height: projection.y(south),
+        points: dots,
+        meridians,
+        parallels,
         description: match points {
             [((lat, long), _)] => format!("A point at {lat:.2} north and {long:.2} east"),
             _ => format!(
@@ -343,7 +388,7 @@ fn grid(from: f64, to: f64) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxrdf::{Literal, NamedNode};
+    use oxrdf::NamedNode;
     use proptest::prelude::*;
 
     fn variables(names: &[&str]) -> Vec<Variable> {
