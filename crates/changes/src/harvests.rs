@@ -17,7 +17,7 @@ use lodeseek_harvest::{
 };
 use lodeseek_net::egress::Egress;
 use lodeseek_rdf::dump::Outcome;
-use lodeseek_store::{DatasetReport, LoadOptions, LoadSource, Stamp};
+use lodeseek_store::{DatasetReport, LoadOptions, LoadSource, Replaced, Stamp};
 use oxrdf::NamedNode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -226,10 +226,14 @@ pub(crate) fn run(
         max_listed,
         problems: Vec::new(),
         unlisted_problems: 0,
+        has_stored: false,
     };
     let harvester =
         Harvester::new(egress, &collection.home().join("harvest"), name).with_options(options);
-    let mut report = harvester.run(sources, &mut sink, show)?;
+    let harvested = harvester.run(sources, &mut sink, show);
+    let cleared = sink.clear_replaced();
+    let mut report = harvested?;
+    cleared?;
     report.limit(max_listed);
     let CollectionSink {
         problems,
@@ -266,9 +270,22 @@ struct CollectionSink<'c> {
     problems: Vec<DatasetReport>,
     /// Number of such datasets that are not listed.
     unlisted_problems: usize,
+    /// If true, a batch was stored, at least in part.
+    has_stored: bool,
 }
 
 impl CollectionSink<'_> {
+    /// Clears replaced content of a local home once, at the end: each clearing reads all pointers. In a served collection, a background
+    /// task does this.
+    fn clear_replaced(&self) -> Result<(), BoxError> {
+        if self.has_stored
+            && let Collection::Local(_) = self.collection
+        {
+            self.collection.open()?.store().clear_replaced(&|_, _| ())?;
+        }
+        Ok(())
+    }
+
     /// Adds the datasets of a batch. The list is limited at once: a portal may have many thousands, each with many problems.
     fn add_problems(&mut self, datasets: Vec<DatasetReport>) {
         self.problems
@@ -297,6 +314,7 @@ impl DatasetSink for CollectionSink<'_> {
             stamp,
             reader: self.parser.contents(),
             source,
+            replaced: Replaced::Kept,
             ..LoadOptions::default()
         };
         let catalog = Catalog {
@@ -304,6 +322,7 @@ impl DatasetSink for CollectionSink<'_> {
             datasets,
             ..Catalog::default()
         };
+        self.has_stored = true;
         let report = open.store_datasets(Step::Store(Box::new(catalog)), options, &|_| ())?;
         for dataset in &report.datasets {
             outcomes.push((dataset.id.clone(), store_outcome(dataset)));

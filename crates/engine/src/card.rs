@@ -135,7 +135,7 @@ fn relabel_term(term: &LabelledTerm, maps: &[&BTreeMap<String, String>]) -> Labe
     relabelled
 }
 
-/// The area and the period of a card, the rest of which is not kept.
+/// Part of a card: the area and the period.
 #[derive(Deserialize)]
 struct CardCoverage {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! Values of facets in a filter that no dataset has, and the values that were probably meant.
+//! Values of facets in a filter that no dataset has, and similar values.
 
 use super::{
     BrowseRequest, EngineError, Facet, FacetCounts, Filter, IndexedCatalog, ValueCount,
@@ -10,7 +10,7 @@ use serde::Serialize;
 const MAX_CHECKED_VALUES: usize = 20;
 /// Maximum number of values of a facet that are compared with one that no dataset has.
 const MAX_COMPARED_VALUES: usize = 10_000;
-/// Maximum number of values that were probably meant.
+/// Maximum number of similar values.
 const MAX_SIMILAR_VALUES: usize = 3;
 /// Minimum similarity (Jaro-Winkler) of such a value.
 const MIN_VALUE_SIMILARITY: f64 = 0.85;

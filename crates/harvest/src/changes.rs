@@ -404,7 +404,7 @@ impl Run<'_, '_> {
         };
         let reader = &self.harvester.options.reader;
         let quarantine = &mut self.fetcher.state.quarantine;
-        let read = quarantine.guard(&format!("<{name}>"), &file.sha256, BTreeSet::new(), || {
+        let read = quarantine.guard(&format!("<{name}>"), &file.sha256, || {
             reader.read(&packages)
         });
         match read? {

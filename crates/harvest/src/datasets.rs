@@ -1,6 +1,8 @@
 //! Processing of listed datasets: ids, change detection, batching and removal of delisted datasets.
 
+use super::quarantine::panic_reason;
 use super::state::{DatasetRecord, hash_of_text};
+use super::storage::BatchInStorage;
 use super::{
     Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome,
 };
@@ -55,6 +57,10 @@ impl Run<'_, '_> {
         source: &mut Source,
         mut catalog: Catalog,
     ) -> Result<(), HarvestError> {
+        if self.storage.has_result() {
+            // A failure of the sink ends the harvest at once.
+            self.finish_storing(source)?;
+        }
         source.report.form = Some(catalog.dialect.name().to_owned());
         if catalog.unreadable_entries > 0 {
             source.report.whole = false;
@@ -302,19 +308,19 @@ impl Run<'_, '_> {
         if is_full { self.flush(source) } else { Ok(()) }
     }
 
-    /// Stores the pending datasets. The fingerprint is recorded only for datasets that were stored.
+    /// Starts storing the pending datasets once the previous batch is stored. The fingerprint is recorded only for datasets that were
+    /// stored.
     pub(super) fn flush(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+        self.finish_storing(source)?;
         let PendingDatasets {
-            datasets,
-            mut records,
-            ..
+            datasets, records, ..
         } = std::mem::take(&mut self.pending);
         if datasets.is_empty() {
             return Ok(());
         }
         // Recorded before they are stored: after an interruption, the next harvest recognises the datasets as its own and
         // stores them again.
-        let before: BTreeSet<DatasetId> = records
+        let known: BTreeSet<DatasetId> = records
             .keys()
             .filter(|id| self.fetcher.state.dataset(id).is_some())
             .cloned()
@@ -340,16 +346,40 @@ impl Run<'_, '_> {
             folder: source.folder.clone(),
             datasets,
         };
-        let sink = &mut *self.sink;
-        let stored = match self
-            .fetcher
-            .state
-            .quarantine
-            .guard(&what, &content, ids, || sink.store(batch))?
-        {
+        let quarantine = &mut self.fetcher.state.quarantine;
+        if let Some(reason) = quarantine.begin_storing(&what, &content, ids)? {
+            source.fail(&what, reason);
+            return Ok(());
+        }
+        let is_cautious = quarantine.is_cautious();
+        let description = BatchInStorage {
+            what,
+            records,
+            known,
+        };
+        self.storage.begin(batch, description)?;
+        if is_cautious {
+            self.finish_storing(source)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits for the batch in storage, and records its outcomes.
+    pub(super) fn finish_storing(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+        let Some((batch, result)) = self.storage.wait()? else {
+            return Ok(());
+        };
+        let BatchInStorage {
+            what,
+            mut records,
+            known,
+        } = batch;
+        self.fetcher.state.quarantine.end_storing()?;
+        let stored = match result {
             Ok(stored) => stored.map_err(HarvestError::Store)?,
-            Err(reason) => {
-                source.fail(&what, reason);
+            Err(panic) => {
+                source.fail(&what, panic_reason(&what, "stored", &*panic));
                 return Ok(());
             }
         };
@@ -357,7 +387,7 @@ impl Run<'_, '_> {
             let Some(record) = records.remove(&id) else {
                 continue;
             };
-            let was_known = before.contains(&id);
+            let was_known = known.contains(&id);
             match outcome {
                 StoreOutcome::Unchanged => self.report.unchanged += 1,
                 StoreOutcome::Stored | StoreOutcome::Incomplete if was_known => {
@@ -397,7 +427,7 @@ impl Run<'_, '_> {
             && self.harvester.options.delisted == DelistedPolicy::Remove
             && !gone.is_empty()
         {
-            self.sink.remove(&gone).map_err(HarvestError::Store)?;
+            self.storage.remove(&gone)?;
             self.fetcher.state.remove_datasets(&gone);
             self.fetcher.state.save()?;
             report.removed = true;

@@ -142,9 +142,7 @@ impl Run<'_, '_> {
         let stream = CatalogSource::EventStream { documents };
         let reader = &self.harvester.options.reader;
         let quarantine = &mut self.fetcher.state.quarantine;
-        let read = quarantine.guard(&format!("<{address}>"), &content, BTreeSet::new(), || {
-            reader.read(&stream)
-        })?;
+        let read = quarantine.guard(&format!("<{address}>"), &content, || reader.read(&stream))?;
         let mut catalog = match read {
             Ok(Ok(catalog)) => catalog,
             Ok(Err(error)) => {

@@ -24,6 +24,7 @@ mod robots;
 mod sitemap;
 mod sparql_catalog;
 mod state;
+mod storage;
 
 pub use downloader::{Download, Downloader};
 pub use downloads::is_content_file;
@@ -45,7 +46,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
+use storage::Storage;
 
 /// Limits of one harvest.
 #[derive(Clone, Copy, Debug)]
@@ -207,8 +210,9 @@ pub enum StoreOutcome {
 }
 
 /// Destination of harvested datasets.
-pub trait DatasetSink {
-    /// Stores a batch and returns the outcome of every dataset.
+pub trait DatasetSink: Send {
+    /// Stores a batch and returns the outcome of every dataset. Runs in a thread of its own: the harvest fetches and reads the next
+    /// pages meanwhile.
     ///
     /// # Errors
     ///
@@ -278,27 +282,31 @@ impl<'h> Harvester<'h> {
         state.clear()?;
         state.remove_replaced(&self.options.loaded_keys);
         let fetcher = Fetcher::new(self.egress, &self.options, state);
-        let mut run = Run {
-            harvester: self,
-            fetcher,
-            sink,
-            on_progress,
-            sources,
-            report: HarvestReport {
-                name: self.name.clone(),
-                ..HarvestReport::default()
-            },
-            seen: BTreeSet::new(),
-            descriptions: BTreeMap::new(),
-            taken: BTreeSet::new(),
-            pending: PendingDatasets::default(),
-            pages: 0,
-            stopped: false,
-        };
-        let outcome = sources.iter().try_for_each(|source| run.source(source));
-        run.fetcher.state.save()?; // even if the harvest failed
-        outcome?;
-        run.finish(sources)
+        thread::scope(|scope| {
+            let mut run = Run {
+                harvester: self,
+                fetcher,
+                storage: Storage::start(scope, sink),
+                on_progress,
+                sources,
+                report: HarvestReport {
+                    name: self.name.clone(),
+                    ..HarvestReport::default()
+                },
+                seen: BTreeSet::new(),
+                descriptions: BTreeMap::new(),
+                taken: BTreeSet::new(),
+                pending: PendingDatasets::default(),
+                pages: 0,
+                stopped: false,
+            };
+            let outcome = sources.iter().try_for_each(|source| run.source(source));
+            // Even if the harvest failed.
+            let stored = run.finish_storing(&mut Source::new(""));
+            run.fetcher.state.save()?;
+            outcome.and(stored)?;
+            run.finish(sources)
+        })
     }
 }
 
@@ -343,7 +351,7 @@ impl Source {
 struct Run<'r, 'h> {
     harvester: &'r Harvester<'h>,
     fetcher: Fetcher<'r>,
-    sink: &'r mut dyn DatasetSink,
+    storage: Storage,
     sources: &'r [String],
     on_progress: &'r dyn Fn(HarvestProgress),
     report: HarvestReport,
@@ -373,6 +381,7 @@ impl Run<'_, '_> {
         self.process_deferred(&mut source)?;
         self.descriptions.clear();
         self.flush(&mut source)?;
+        self.finish_storing(&mut source)?;
         let SourceReport {
             datasets, repeated, ..
         } = source.report;
@@ -396,6 +405,7 @@ impl Run<'_, '_> {
         if self.report.is_whole() {
             self.fetcher.state.remove_untouched(sources);
             self.fetcher.state.save()?;
+            self.fetcher.state.quarantine.forget_interrupted()?;
         }
         self.fetcher.state.clear()?;
         self.report.spent = self.fetcher.spent;

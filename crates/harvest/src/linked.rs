@@ -308,9 +308,7 @@ impl Run<'_, '_> {
         let reader = &self.harvester.options.reader;
         let quarantine = &mut self.fetcher.state.quarantine;
         let content = hash_of_text(&hashes.join("\n"));
-        let read = quarantine.guard(&format!("<{address}>"), &content, BTreeSet::new(), || {
-            reader.read(&merged)
-        })?;
+        let read = quarantine.guard(&format!("<{address}>"), &content, || reader.read(&merged))?;
         Ok(match read {
             Ok(Ok(mut catalog)) => {
                 for (path, address) in &names {

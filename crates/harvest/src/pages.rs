@@ -408,12 +408,9 @@ impl Run<'_, '_> {
         };
         let reader = &self.harvester.options.reader;
         let quarantine = &mut self.fetcher.state.quarantine;
-        let read = quarantine.guard(
-            &format!("<{address}>"),
-            &file.sha256,
-            BTreeSet::new(),
-            || reader.read(&download),
-        )?;
+        let read = quarantine.guard(&format!("<{address}>"), &file.sha256, || {
+            reader.read(&download)
+        })?;
         let name = path.display().to_string();
         Ok(match read {
             Ok(Ok(mut catalog)) => {

@@ -4,12 +4,13 @@
 //! ends, and at its next start it would read the same content again. So each step is recorded in a file before it begins:
 //!
 //! ```text
-//! harvest/<name>/reading.json      the step that is running; a file left over means that the process ended within it
+//! harvest/<name>/reading.json      the page that is read; a file left over means that the process ended within this step
+//! harvest/<name>/storing.json      the datasets that are stored, likewise
 //! harvest/<name>/quarantine.json   content that is not read again: its SHA-256, and where it comes from
 //! ```
 //!
 //! A step may be interrupted for other reasons, such as a power failure. Therefore it is repeated once. Datasets that were stored
-//! together are then stored one by one, so that only the one at fault is left out.
+//! together are then stored one by one, and no page is read meanwhile, so that only the one at fault is left out.
 
 use super::HarvestError;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,22 @@ use std::path::{Path, PathBuf};
 
 /// Number of times that a step may end the process before its content is quarantined.
 const MAX_ATTEMPTS: u32 = 2;
+
+/// Kind of a step. Steps of different kinds may run at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StepKind {
+    Reading,
+    Storing,
+}
+
+impl StepKind {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Reading => "reading.json",
+            Self::Storing => "storing.json",
+        }
+    }
+}
 
 /// A step that is running, or during which the process ended.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +58,8 @@ struct Step {
 #[derive(Debug)]
 pub(super) struct Quarantine {
     folder: PathBuf,
-    /// Step during which an earlier process ended.
-    interrupted: Step,
+    /// Steps during which an earlier process ended.
+    interrupted: Vec<Step>,
     /// Hashes of the content, and where it comes from.
     contents: BTreeMap<String, String>,
 }
@@ -50,17 +67,28 @@ pub(super) struct Quarantine {
 impl Quarantine {
     /// Opens the records in the folder of a harvest.
     pub(super) fn open(folder: &Path) -> Result<Self, HarvestError> {
+        let mut interrupted: Vec<Step> = Vec::new();
+        for kind in [StepKind::Reading, StepKind::Storing] {
+            interrupted.extend(read(&folder.join(kind.file()))?);
+        }
         Ok(Self {
             folder: folder.to_owned(),
-            interrupted: read(&folder.join("reading.json"))?,
-            contents: read(&folder.join("quarantine.json"))?,
+            interrupted,
+            contents: read(&folder.join("quarantine.json"))?.unwrap_or_default(),
         })
+    }
+
+    /// Returns true if an earlier process ended within a step. Then one step runs at a time: if the process ends again, the record names the step at fault.
+    pub(super) fn is_cautious(&self) -> bool {
+        !self.interrupted.is_empty()
     }
 
     /// Returns true if the process ended while it stored a dataset, alone or with others, or if its content is quarantined.
     /// Such a dataset is stored alone.
     pub(super) fn is_suspect(&self, dataset: &str, content: &str) -> bool {
-        self.interrupted.datasets.contains(dataset) || self.contents.contains_key(content)
+        let mut interrupted = self.interrupted.iter();
+        interrupted.any(|step| step.datasets.contains(dataset))
+            || self.contents.contains_key(content)
     }
 
     /// Runs a step that reads content with a hash. Returns the reason if it is not read, or if it panicked.
@@ -68,38 +96,58 @@ impl Quarantine {
         &mut self,
         what: &str,
         content: &str,
-        datasets: BTreeSet<String>,
         step: impl FnOnce() -> T,
     ) -> Result<Result<T, String>, HarvestError> {
-        if let Some(reason) = self.begin(what, content, datasets)? {
+        if let Some(reason) = self.begin(StepKind::Reading, what, content, BTreeSet::new())? {
             return Ok(Err(reason));
         }
         let result = catch_unwind(AssertUnwindSafe(step));
-        self.end()?;
-        Ok(result.map_err(|panic| {
-            format!(
-                "{what}: an internal error while it was read ({}); please report it",
-                panic_message(&*panic)
-            )
-        }))
+        self.end(StepKind::Reading)?;
+        Ok(result.map_err(|panic| panic_reason(what, "read", &*panic)))
     }
 
-    /// Records the begin of a step. Returns the reason if the content is not to be read.
-    fn begin(
+    /// Records that datasets are about to be stored. Returns the reason if they are quarantined.
+    pub(super) fn begin_storing(
         &mut self,
         what: &str,
         content: &str,
         datasets: BTreeSet<String>,
     ) -> Result<Option<String>, HarvestError> {
-        let earlier = if self.interrupted.content == content {
-            self.interrupted.attempts
-        } else {
-            0
-        };
+        self.begin(StepKind::Storing, what, content, datasets)
+    }
+
+    /// Records that the datasets are stored.
+    pub(super) fn end_storing(&self) -> Result<(), HarvestError> {
+        self.end(StepKind::Storing)
+    }
+
+    /// Forgets the steps within which an earlier process ended, after a harvest that completed all of them.
+    pub(super) fn forget_interrupted(&self) -> Result<(), HarvestError> {
+        self.end(StepKind::Reading)?;
+        self.end(StepKind::Storing)
+    }
+
+    /// Records the start of a step. Returns the reason if the content is quarantined.
+    fn begin(
+        &mut self,
+        kind: StepKind,
+        what: &str,
+        content: &str,
+        datasets: BTreeSet<String>,
+    ) -> Result<Option<String>, HarvestError> {
+        let interrupted = self
+            .interrupted
+            .iter()
+            .filter(|step| step.content == content);
+        let earlier = interrupted.map(|step| step.attempts).max().unwrap_or(0);
         if earlier >= MAX_ATTEMPTS && !self.contents.contains_key(content) {
             self.contents.insert(content.to_owned(), what.to_owned());
             write(&self.folder.join("quarantine.json"), &self.contents)?;
-            self.end()?;
+            self.end(kind)?;
+            if kind == StepKind::Storing {
+                // An earlier version of the program recorded both kinds there. No page is read when datasets begin to be stored.
+                self.end(StepKind::Reading)?;
+            }
         }
         if self.contents.contains_key(content) {
             let path = self.folder.join("quarantine.json");
@@ -115,12 +163,12 @@ impl Quarantine {
             attempts: earlier + 1,
             datasets,
         };
-        write(&self.folder.join("reading.json"), &step)?;
+        write(&self.folder.join(kind.file()), &step)?;
         Ok(None)
     }
 
-    fn end(&mut self) -> Result<(), HarvestError> {
-        let path = self.folder.join("reading.json");
+    fn end(&self, kind: StepKind) -> Result<(), HarvestError> {
+        let path = self.folder.join(kind.file());
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(HarvestError::io(&path)(error))
@@ -130,17 +178,25 @@ impl Quarantine {
     }
 }
 
+/// Returns the reason why a step that panicked has no result. `done`: what was done to it, such as `read`.
+pub(super) fn panic_reason(what: &str, done: &str, panic: &(dyn Any + Send)) -> String {
+    format!(
+        "{what}: an internal error while being {done} ({}); please report it",
+        panic_message(panic)
+    )
+}
+
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message")
 }
 
-/// Reads a record; the default if there is none, or if the process ended while it was written.
-fn read<R: Default + for<'de> Deserialize<'de>>(path: &Path) -> Result<R, HarvestError> {
+/// Reads a record; `None` if there is none, or if the process ended while it was written.
+fn read<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<R>, HarvestError> {
     match fs::read(path) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(R::default()),
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(HarvestError::io(path)(error)),
     }
 }
@@ -161,14 +217,19 @@ mod tests {
     fn interrupt(folder: &Path, what: &str, content: &str) -> Option<String> {
         Quarantine::open(folder)
             .expect("opened")
-            .begin(what, content, BTreeSet::from([what.to_owned()]))
+            .begin(
+                StepKind::Reading,
+                what,
+                content,
+                BTreeSet::from([what.to_owned()]),
+            )
             .expect("recorded")
     }
 
     fn run(folder: &Path, what: &str, content: &str) -> Result<u8, String> {
         Quarantine::open(folder)
             .expect("opened")
-            .guard(what, content, BTreeSet::new(), || 7)
+            .guard(what, content, || 7)
             .expect("recorded")
     }
 
@@ -226,7 +287,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         for _ in 0..3 {
             let mut quarantine = Quarantine::open(folder.path()).expect("opened");
-            let result = quarantine.guard("page", "bad", BTreeSet::new(), || panic!("too deep"));
+            let result = quarantine.guard("page", "bad", || panic!("too deep"));
             let reason: Result<(), String> = result.expect("recorded");
             assert!(reason.is_err_and(|reason| reason.contains("too deep")));
         }

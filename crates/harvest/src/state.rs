@@ -5,7 +5,7 @@
 //!                             all completely read CKAN portals with the pages that contain their packages; all completely
 //!                             read lists of records
 //! harvest/<name>/lock         lock file of the running harvest
-//! harvest/<name>/reading.json, harvest/<name>/quarantine.json   see [`quarantine`](super::quarantine)
+//! harvest/<name>/reading.json, storing.json, quarantine.json   see [`quarantine`](super::quarantine)
 //! harvest/<name>/files/       files named by hashes of address and content; *.part are incomplete downloads
 //! ```
 //!

@@ -2,12 +2,20 @@
 
 mod loopback;
 
-use lodeseek_harvest::{HarvestOptions, HarvestProtocol, HarvestReport, Harvester};
+use lodeseek_catalog::DatasetId;
+use lodeseek_harvest::{
+    Batch, DatasetSink, HarvestOptions, HarvestProtocol, HarvestReport, Harvester, StoreOutcome,
+};
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use loopback::{Asked, Heap, Portal, Reply, again, counted, folder, harvest, id, options};
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const PREFIXES: &str =
     "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n";
@@ -1564,4 +1572,85 @@ fn the_iri_of_a_distribution_may_be_that_of_its_file() {
     assert!(report.is_clean() && heap.titles.len() == 1, "{report:?}");
     let problems = &report.sources[0].problems;
     assert_eq!(problems.len(), 2, "{problems:?}");
+}
+
+/// Sink that records if the second page is requested while it stores the first one.
+struct Slow {
+    requests: Receiver<()>,
+    timeout: Duration,
+    was_requested: Option<bool>,
+}
+
+impl DatasetSink for Slow {
+    fn store(
+        &mut self,
+        batch: Batch,
+    ) -> Result<Vec<(DatasetId, StoreOutcome)>, Box<dyn Error + Send + Sync>> {
+        if self.was_requested.is_none() {
+            let requested = self.requests.recv_timeout(self.timeout);
+            self.was_requested = Some(requested.is_ok());
+        }
+        let ids = batch.datasets.into_iter().map(|one| one.metadata.id);
+        Ok(ids.map(|id| (id, StoreOutcome::Stored)).collect())
+    }
+
+    fn remove(&mut self, ids: &[DatasetId]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        panic!("nothing is delisted: {ids:?}");
+    }
+}
+
+/// Harvests two pages of one dataset each, with batches of one dataset.
+fn harvest_slowly(folder: &Path, timeout: Duration) -> (Option<bool>, HarvestReport) {
+    let (sender, requests) = channel();
+    let portal = Portal::start(move |asked| {
+        let dataset = |name: &str| {
+            format!(
+                "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix hydra: <http://www.w3.org/ns/hydra/core#> .
+                 <http://e.org/{name}> a dcat:Dataset ; <http://purl.org/dc/terms/title> \"{name}\" .\n"
+            )
+        };
+        if asked.number("page") == Some(2) {
+            sender.send(()).ok();
+            Reply::turtle(dataset("b"))
+        } else {
+            let next = "<?page=1> a hydra:PartialCollectionView ; hydra:next <?page=2> .";
+            Reply::turtle(dataset("a") + next)
+        }
+    });
+    let mut sink = Slow {
+        requests,
+        timeout,
+        was_requested: None,
+    };
+    let options = HarvestOptions {
+        batch_size: 1,
+        ..options()
+    };
+    let report = harvest(&portal, "/feed?page=1", folder, &mut sink, options);
+    (sink.was_requested, report)
+}
+
+#[test]
+fn pages_are_requested_while_datasets_are_stored() {
+    let folder = folder();
+    let (was_requested, report) = harvest_slowly(folder.path(), Duration::from_secs(60));
+    assert!(
+        was_requested == Some(true) && report.new.len() == 2 && report.sources[0].whole,
+        "{was_requested:?} {report:?}"
+    );
+    assert!(!folder.path().join("here/storing.json").exists());
+}
+
+/// After a step that ended the process, one step runs at a time: the next end shows which is at fault.
+#[test]
+fn after_an_interruption_no_page_is_read_while_datasets_are_stored() {
+    let folder = folder();
+    let step = r#"{"what": "2 datasets", "content": "unknown", "attempts": 1}"#;
+    fs::create_dir_all(folder.path().join("here")).expect("created");
+    fs::write(folder.path().join("here/storing.json"), step).expect("written");
+    let (was_requested, report) = harvest_slowly(folder.path(), Duration::from_millis(300));
+    assert!(
+        was_requested == Some(false) && report.new.len() == 2,
+        "{was_requested:?} {report:?}"
+    );
 }

@@ -147,12 +147,25 @@ impl ContentFolder {
         limits: &Limits,
         reader: &dyn ContentReader,
     ) -> Result<DatasetContent, StoreError> {
+        self.read_sources_of_many(sources, catalog_folder, limits, reader, &mut None)
+    }
+
+    /// Reads the files of one of many datasets, as [`Self::read_sources`] does. `empty_version`: the version of empty content, if
+    /// its files exist: they are not written again for each dataset that is only described.
+    pub(super) fn read_sources_of_many(
+        &self,
+        sources: &[SourceFile],
+        catalog_folder: &Path,
+        limits: &Limits,
+        reader: &dyn ContentReader,
+        empty_version: &mut Option<String>,
+    ) -> Result<DatasetContent, StoreError> {
         let scratch = self.scratch_folder();
         let mut builder = ExternalGraphBuilder::new(scratch.clone()).with_limit(self.graph_limit);
         let read = read_into(&mut builder, sources, catalog_folder, limits, reader);
         let read = read.map_err(StoreError::Reader)?;
         match builder.finish() {
-            Ok(BuiltGraph::InMemory(graph)) => self.write_graph(graph, read),
+            Ok(BuiltGraph::InMemory(graph)) => self.write_graph(graph, read, empty_version),
             Ok(BuiltGraph::Runs(runs)) => self.write_runs(runs, read),
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 let read = ReadFiles {
@@ -160,21 +173,31 @@ impl ContentFolder {
                     lacks_content: true,
                     readable: Vec::new(),
                 };
-                self.write_graph(TripleGraphBuilder::new().finish(), read)
+                self.write_graph(TripleGraphBuilder::new().finish(), read, empty_version)
             }
             Err(error) => Err(StoreError::io(&scratch)(error)),
         }
     }
 
-    /// Writes the graph file, counts and fingerprint of a graph.
+    /// Writes the graph file, counts and fingerprint of a graph. If `empty_version` is set, those of empty content exist.
     pub(super) fn write_graph(
         &self,
         graph: TripleGraph,
         read: ReadFiles,
+        empty_version: &mut Option<String>,
     ) -> Result<DatasetContent, StoreError> {
-        let version = graph_file::write(&self.path, &graph)?;
-        GraphCounts::write_if_missing(&self.path, &version, &graph)?;
-        fingerprint::write_if_missing(&self.path, &version, &graph)?;
+        let version = match empty_version {
+            Some(version) if graph.is_empty() => version.clone(),
+            _ => {
+                let version = graph_file::write(&self.path, &graph)?;
+                GraphCounts::write_if_missing(&self.path, &version, &graph)?;
+                fingerprint::write_if_missing(&self.path, &version, &graph)?;
+                version
+            }
+        };
+        if graph.is_empty() {
+            *empty_version = Some(version.clone());
+        }
         Ok(DatasetContent {
             version,
             content: StoredContent::InMemory(graph),

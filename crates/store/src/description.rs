@@ -21,7 +21,7 @@ pub(super) struct Description {
     pub(super) facts: NewFacts,
 }
 
-/// What the store has of a dataset beside its content.
+/// Present statements about a dataset, without its content.
 struct PresentDescription {
     facts: Vec<Quad>,
     /// Triples of the catalogue graph about the dataset and its parts.
@@ -147,7 +147,7 @@ impl Store {
         Ok(Some(changes))
     }
 
-    /// Returns what the store has of a dataset beside its content.
+    /// Returns the present statements about a dataset, without its content.
     fn present_description(&self, id: &DatasetId) -> Result<PresentDescription, StoreError> {
         let node = self.iris.dataset(id);
         let own = self.own_statements(id)?;
@@ -160,8 +160,8 @@ impl Store {
         })
     }
 
-    /// Adds the changes that replace descriptions. Returns what each change is for its dataset. `present`: what the store has of each
-    /// dataset.
+    /// Adds the changes that replace descriptions. Returns what each change is for its dataset. `present`: the present statements
+    /// about each dataset, in the order of `new`.
     fn change_descriptions<'d>(
         &self,
         new: &'d [Description],

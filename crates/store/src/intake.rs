@@ -2,8 +2,8 @@
 
 use super::StoredContent;
 use lodeseek_catalog::{Dataset, DatasetId, Distribution, Iris, LocalCopy, Location, dcat};
+use lodeseek_rdf::TripleSink;
 use lodeseek_rdf::dump::{DumpReader, FileReport, Limits, Outcome};
-use lodeseek_rdf::{TripleGraphBuilder, TripleSink};
 use lodeseek_tabular::Tables;
 use oxrdf::{NamedNode, Triple};
 use serde::{Deserialize, Serialize};
@@ -51,19 +51,6 @@ pub struct DatasetContent {
     pub lacks_content: bool,
     /// Indexes of the sources that are RDF, whether or not some of their statements are broken.
     pub readable: Vec<usize>,
-}
-
-impl DatasetContent {
-    /// Returns the content of a dataset without files. `version` is that of the empty graph.
-    pub(super) fn without_files(version: String) -> Self {
-        Self {
-            version,
-            content: StoredContent::InMemory(TripleGraphBuilder::new().finish()),
-            files: Vec::new(),
-            lacks_content: false,
-            readable: Vec::new(),
-        }
-    }
 }
 
 /// Returns the files of a dataset in the order of its catalogue. Paths are relative to the catalogue's folder.

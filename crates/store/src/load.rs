@@ -324,10 +324,10 @@ impl<'s> Loader<'s> {
         let mut run = Run::new(self, &[], Path::new(""), LoadReport::default(), on_progress);
         run.progress.datasets_total = datasets.len();
         for (dataset, graph) in datasets {
-            let content = self
-                .store
-                .content_folder
-                .write_graph(graph, ReadFiles::default())?;
+            let content =
+                self.store
+                    .content_folder
+                    .write_graph(graph, ReadFiles::default(), &mut None)?;
             let mut parsed = Parsed::new(&dataset, content, self)?;
             parsed.report.read = parsed.report.triples;
             run.take(parsed, 0, &Backlog::default())?;
@@ -655,7 +655,8 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Writes the descriptions of datasets that have no current version. Returns those that replace something nevertheless.
+    /// Writes the descriptions of datasets that have no current version. Returns those of which the store has other
+    /// statements, such as a record.
     fn write_new_descriptions(
         &mut self,
         descriptions: Vec<Description>,
@@ -824,7 +825,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Reads the files of a dataset. `empty_version`: version of content without files, whose own file this load has written.
+    /// Reads the files of a dataset. `empty_version`: version of empty content, once this load has written its files.
     fn parse(
         &self,
         dataset: &Dataset,
@@ -837,15 +838,13 @@ impl Loader<'_> {
         if self.tables() == TableTreatment::Off {
             limits.table_cells = 0;
         }
-        let content = match empty_version {
-            Some(version) if sources.is_empty() => DatasetContent::without_files(version.clone()),
-            _ => store
-                .content_folder
-                .read_sources(&sources, folder, &limits, reader.as_ref())?,
-        };
-        if sources.is_empty() && empty_version.is_none() {
-            *empty_version = Some(content.version.clone());
-        }
+        let content = store.content_folder.read_sources_of_many(
+            &sources,
+            folder,
+            &limits,
+            reader.as_ref(),
+            empty_version,
+        )?;
         let kept = self.keep_files(&sources, &content.readable)?;
         let mut parsed = Parsed::new(dataset, content, self)?;
         parsed.kept_files = Some(kept.0);

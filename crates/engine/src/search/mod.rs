@@ -237,7 +237,7 @@ impl Search<'_> {
                 counter.finish(&self.request.filter, max_values)
             });
         let suggested_filters = self.suggested_filters()?;
-        let unknown_values = if hits.is_empty() {
+        let unknown_values = if total == 0 && hits.is_empty() {
             self.catalog.unknown_values(&self.request.filter)?
         } else {
             Vec::new()

@@ -222,7 +222,7 @@ pub(crate) fn harvest(
     portal: &Portal,
     path: &str,
     folder: &Path,
-    heap: &mut Heap,
+    sink: &mut dyn DatasetSink,
     options: HarvestOptions,
 ) -> HarvestReport {
     let egress = Egress::new(EgressPolicy {
@@ -232,7 +232,7 @@ pub(crate) fn harvest(
     });
     let harvester = Harvester::new(&egress, folder, "here").with_options(options);
     harvester
-        .run(&[portal.iri(path)], heap, &|_| ())
+        .run(&[portal.iri(path)], sink, &|_| ())
         .expect("harvested")
 }
 

@@ -319,18 +319,16 @@ pub(super) fn unknown_values(
     let mut values = Vec::new();
     for one in unknown.iter().filter(|one| !one.similar.is_empty()) {
         let facet = one.facet;
+        let unknown = facet_value(facet, &one.value);
         let name = page.text(&format!("filter-{facet}"));
         let text = page.text_with2(
             "filter-value",
             "facet",
             name,
             "value",
-            label(page, facet, &one.value),
+            label(page, facet, &unknown),
         );
-        let others = results
-            .filter
-            .clone()
-            .without(facet, &facet_value(facet, &one.value));
+        let others = results.filter.clone().without(facet, &unknown);
         let mut chips = Vec::new();
         for similar in &one.similar {
             let value = facet_value(facet, similar);
