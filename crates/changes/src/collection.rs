@@ -9,7 +9,7 @@ use lodeseek_catalog::{Catalog, Dataset, DatasetId, Edits};
 use lodeseek_engine::{EngineError, IndexOptions, Updater, has_index};
 use lodeseek_snapshot::StorageOptions;
 use lodeseek_store::{
-    Access, ContentPlace, LoadOptions, LoadProgress, LoadReport, Loader, Stamp, Store,
+    Access, ContentPlace, LoadOptions, LoadProgress, LoadReport, Loader, Replaced, Stamp, Store,
     TableTreatment,
 };
 use oxsdatatypes::DateTime;
@@ -212,10 +212,12 @@ impl OpenCollection<'_> {
         match self {
             Self::Served { .. } => self.change_datasets(step, load),
             Self::Local { store, .. } => {
-                let is_removal = matches!(step, Step::Remove(_));
+                // A load clears what it replaces itself.
+                let must_clear =
+                    matches!(step, Step::Remove(_)) && load.replaced == Replaced::Cleared;
                 let loader = Loader::new(store).with_options(self.with_settings(load));
                 let report = step.load(&loader, store, on_progress)?;
-                if is_removal {
+                if must_clear {
                     store.clear_replaced(&|_, _| ())?;
                 }
                 Ok(report)

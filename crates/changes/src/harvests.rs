@@ -226,7 +226,7 @@ pub(crate) fn run(
         max_listed,
         problems: Vec::new(),
         unlisted_problems: 0,
-        has_stored: false,
+        has_changed: false,
     };
     let harvester =
         Harvester::new(egress, &collection.home().join("harvest"), name).with_options(options);
@@ -270,15 +270,15 @@ struct CollectionSink<'c> {
     problems: Vec<DatasetReport>,
     /// Number of such datasets that are not listed.
     unlisted_problems: usize,
-    /// If true, a batch was stored, at least in part.
-    has_stored: bool,
+    /// If true, datasets were stored or removed, at least in part.
+    has_changed: bool,
 }
 
 impl CollectionSink<'_> {
     /// Clears replaced content of a local home once, at the end: each clearing reads all pointers. In a served collection, a background
     /// task does this.
     fn clear_replaced(&self) -> Result<(), BoxError> {
-        if self.has_stored
+        if self.has_changed
             && let Collection::Local(_) = self.collection
         {
             self.collection.open()?.store().clear_replaced(&|_, _| ())?;
@@ -322,7 +322,7 @@ impl DatasetSink for CollectionSink<'_> {
             datasets,
             ..Catalog::default()
         };
-        self.has_stored = true;
+        self.has_changed = true;
         let report = open.store_datasets(Step::Store(Box::new(catalog)), options, &|_| ())?;
         for dataset in &report.datasets {
             outcomes.push((dataset.id.clone(), store_outcome(dataset)));
@@ -336,7 +336,12 @@ impl DatasetSink for CollectionSink<'_> {
         // Another change may have removed some of them since the harvest began.
         let mut present = open.store().ids()?;
         present.retain(|id| ids.contains(id));
-        open.store_datasets(Step::Remove(present), LoadOptions::default(), &|_| ())?;
+        let options = LoadOptions {
+            replaced: Replaced::Kept,
+            ..LoadOptions::default()
+        };
+        self.has_changed = true;
+        open.store_datasets(Step::Remove(present), options, &|_| ())?;
         Ok(())
     }
 }

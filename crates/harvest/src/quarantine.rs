@@ -78,7 +78,8 @@ impl Quarantine {
         })
     }
 
-    /// Returns true if an earlier process ended within a step. Then one step runs at a time: if the process ends again, the record names the step at fault.
+    /// Returns true if an earlier process ended within a step. Then one step runs at a time: if the process ends again, the record
+    /// names the step at fault.
     pub(super) fn is_cautious(&self) -> bool {
         !self.interrupted.is_empty()
     }
