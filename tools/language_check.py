@@ -9,6 +9,10 @@ Rules:
   of          constructors named `of`; use new, from_*, with_*, parse, open or load
   old-names   public names and labels that were replaced
   limits      constants of Rust that are documented as a maximum or minimum, or cut or compare a length, without MAX or MIN in the name
+  closures    closures of Rust that are bound to a name; use a function, a method or a loop
+  participles functions of Rust that are named by a participle, such as `downloaded`; use a verb
+  one-word    functions of Rust outside of `impl` blocks whose name is one word; most call sites need a verb and a noun
+  variables   variables of Rust named said, told, wanted, sought, held or given; use declared, requested, expected, current, argument
 
 Prints the counts of each part of the repository. With --list, prints each violation as FILE:LINE: RULE: TEXT. PATH restricts the
 check to files and folders, RULE to one rule. Exits with 1 if a count exceeds its limit and with 2 on a usage error.
@@ -34,6 +38,10 @@ LIMITS = {
     "of": 0,
     "old-names": 0,
     "limits": 17,
+    "closures": 9999,
+    "participles": 9999,
+    "one-word": 9999,
+    "variables": 9999,
 }
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -58,6 +66,13 @@ BOUND = re.compile(r"(?:Default )?(?:[Mm]axim|[Mm]inim)um\b|(?:Largest|Smallest|
 LIMIT = re.compile(r"(?:^|_)(?:MAX|MIN)(?:_|$)")
 # Uses of a limit: the rest is cut, or a length is compared.
 CUT = r"\.(?:take|truncate)\(\s*(?:Self::)?{0}\b|(?:\.len\(\)|\.count\(\))\s*(?:>=?|<=?)\s*(?:Self::)?{0}\b"
+
+CLOSURE = re.compile(r"\blet\s+(?:mut\s+)?\w+(?:\s*:[^=;{}]+)?\s*=\s*&?\s*(?:move\s+)?\|")
+FUNCTION_NAME = re.compile(r"^(?P<indent> *)(?:pub(?:\([^)]*\))?\s+)?(?:(?:async|const|unsafe)\s+)*fn\s+(?P<name>\w+)", re.MULTILINE)
+# A name that ends in a participle, and no predicate, builder or conjunction such as `if_needed`. Nouns and adjectives that end alike are none.
+PARTICIPLE = re.compile(r"(?!(?:is|has|are|was|can|needs|with|on|if|as)_)(?:\w*_)?(?!(?:feed|seed|need|speed|red|bed|embed|proceed|exceed|succeed|shed)$)"
+                        r"[a-z]*(?:ed|[^_]told|[^_]sent|written|chosen|found|kept|read_only|shown|known|taken|given)$")
+VARIABLE = re.compile(r"(?:\b(?:let\s+(?:mut\s+)?|for\s+)|(?<!\|)\|\s*&?\s*)(?:said|told|wanted|sought|held|given)\b")
 
 TYPE = r"\b(?:struct|enum|trait|type)\s+"
 FUNCTION = r"\bfn\s+"
@@ -319,6 +334,7 @@ def check(path, source):
     if suffix == ".rs":
         found += code_violations(path, code)
         found += limit_names(path, source, code, tests)
+        found += identifiers(path, source, code, tests)
     found += old_labels(path, "text", visible)
     if not is_test(path):
         found += old_labels(path, "key", [text for text in texts if text.kind == "string" and text.line < tests])
@@ -352,6 +368,27 @@ def limit_names(path, source, code, tests):
             doc = lines[first].strip().removeprefix("///").strip() if lines[first].lstrip().startswith("///") else doc
         if BOUND.match(doc) or re.search(CUT.format(constant[1]), code):
             found.append(Violation(path, number + 1, "limits", line.strip()))
+    return found
+
+
+def identifiers(path, source, code, tests):
+    """Returns the named closures and the unclear names of functions and variables outside of tests."""
+    lines, places = source.split("\n"), []
+    for closure in CLOSURE.finditer(code):
+        places.append((closure.start(), "closures"))
+    for variable in VARIABLE.finditer(code):
+        places.append((variable.start(), "variables"))
+    for function in FUNCTION_NAME.finditer(code):
+        name, start = function["name"], function.end() - len(function["name"])
+        if PARTICIPLE.match(name):
+            places.append((start, "participles"))
+        if not function["indent"] and "_" not in name and name != "main":
+            places.append((start, "one-word"))
+    found = []
+    for place, rule in sorted(places):
+        number = code.count("\n", 0, place) + 1
+        if number < tests:
+            found.append(Violation(path, number, rule, lines[number - 1].strip()))
     return found
 
 
@@ -418,10 +455,10 @@ def main():
                 if options.list:
                     print(f"{violation.path}:{violation.line}: {violation.rule}: {violation.text[:160]}")
 
-    print(f"{'part':22}{'docs':>8}" + "".join(f"{rule:>11}" for rule in LIMITS))
+    print(f"{'part':22}{'docs':>8}" + "".join(f"{rule:>12}" for rule in LIMITS))
     total = sum(counts.values(), collections.Counter())
     for name, row, number in [*((name, counts[name], docs[name]) for name in sorted(counts)), ("total", total, docs.total())]:
-        print(f"{name:22}{number:8}" + "".join(f"{row[rule]:11}" for rule in LIMITS))
+        print(f"{name:22}{number:8}" + "".join(f"{row[rule]:12}" for rule in LIMITS))
     messages = excess(docs.total(), total)
     for message in messages:
         print(f"language: above the limit: {message}; `tools/language_check.py --list` prints each place", file=sys.stderr)

@@ -130,6 +130,32 @@ class Limits(unittest.TestCase):
         self.assertEqual(violations("limits", "/// Maximum of a test.\nconst FEW: usize = 9;\n", "tests/integration/http.rs"), [])
 
 
+class Identifiers(unittest.TestCase):
+    def test_named_closures(self):
+        source = "fn read() {\n    let line = |text: &str| text.len();\n    let count: fn(u8) -> u8 = |one| one;\n    let all =\n        move || 1;\n" \
+                 "    let either = first | second;\n    let sum = rows.map(|row| row.len());\n    // let line = |text| text;\n}\n"
+        self.assertEqual(violations("closures", source), [2, 3, 4])
+
+    def test_functions_named_by_a_participle(self):
+        source = "fn downloaded() {}\nfn is_sorted() {}\nfn read_feed() {}\npub(crate) async fn rows_merged() {}\nfn speed() {}\nfn sort_rows() {}\n" \
+                 "fn with_merged() {}\nfn tokens_chosen() {}\n"
+        self.assertEqual(violations("participles", source), [1, 4, 8])
+
+    def test_functions_of_one_word(self):
+        source = "fn line() {}\nfn format_line() {}\nimpl Row {\n    fn cells(&self) {}\n}\nfn main() {}\npub const fn row<T>() {}\n"
+        self.assertEqual(violations("one-word", source), [1, 7])
+
+    def test_variables(self):
+        source = "fn read_rows() {\n    let told = 1;\n    let mut held = 2;\n    for given in rows {}\n    rows.map(|wanted| 1);\n    let told_by = 3;\n}\n"
+        self.assertEqual(violations("variables", source), [2, 3, 4, 5])
+
+    def test_tests_may_use_any_name(self):
+        source = "fn read_rows() {}\n#[cfg(test)]\nmod tests {\n    fn line() { let told = |text| text; }\n}\n"
+        for rule in ("closures", "one-word", "variables", "participles"):
+            self.assertEqual(violations(rule, source), [], rule)
+            self.assertEqual(violations(rule, "fn downloaded() { let told = |text| text; }\n", "tests/integration/http.rs"), [], rule)
+
+
 class Report(unittest.TestCase):
     def test_limits(self):
         counts = dict(language_check.LIMITS, openings=2)
