@@ -2,7 +2,7 @@
 
 use super::ExitStatus;
 use super::config::Config;
-use super::local::{local_home, make, unexpected};
+use super::local::{local_home, make_local_change, unexpected_report};
 use super::output::OutputArguments;
 use super::server_client::ServerClient;
 use super::terminal::{Format, bar, grouped};
@@ -65,16 +65,16 @@ pub(crate) fn run(
             }
         ));
     }
-    write(arguments.output.format(), &report, &text)
+    write_report(arguments.output.format(), &report, &text)
 }
 
 /// Writes a backup in this process.
 fn backup_here(home: &Path, config: &Config, folder: &Path) -> anyhow::Result<BackupReport> {
     let local = local_home(home, config, None, &WorkerArguments::default())?;
     let change = Change::Backup(folder.to_owned());
-    match make(&local, change, "files", Cancellation::default())? {
+    match make_local_change(&local, change, "files", Cancellation::default())? {
         ChangeReport::Backup(report) => Ok(report),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_report(&other)),
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<
         grouped(report.files as u64),
         report.bytes as f64 / 1e6,
     );
-    write(arguments.output.format(), &report, &text)?;
+    write_report(arguments.output.format(), &report, &text)?;
     let missing = missing_setting_files(&Config::load(home)?);
     for damage in &missing {
         writeln!(messages(), "{}: {}", damage.path.display(), damage.problem)?;
@@ -106,7 +106,7 @@ pub(crate) fn run_restore(home: &Path, arguments: &Arguments) -> anyhow::Result<
 }
 
 /// Writes a report: JSON to stdout, or a text to stderr.
-pub(super) fn write(
+pub(super) fn write_report(
     format: Format,
     report: &impl Serialize,
     text: &str,

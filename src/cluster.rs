@@ -295,7 +295,7 @@ impl AssembleArguments {
         )?;
         drop(store);
         update.with_source(&assembly).run(home)?;
-        for (id, error) in assembly.damaged() {
+        for (id, error) in assembly.damaged_datasets() {
             writeln!(
                 messages(),
                 "lodeseek: the record of {id} is damaged, its dataset was derived again: {error}"

@@ -2,14 +2,14 @@
 
 use super::ExitStatus;
 use super::config::Config;
-use super::local::{local_home, make};
+use super::local::{local_home, make_local_change};
 use super::output::OutputArguments;
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{Format, safe};
 use super::worker::WorkerArguments;
 use anyhow::Context;
 use lodeseek_catalog::{
-    DatasetId, DescriptionField, FieldError, Patch, assigned, description_json, in_language,
+    DatasetId, DescriptionField, FieldError, Patch, description_json, in_language, parse_assignment,
 };
 use lodeseek_changes::{Change, DatasetEdit, EditAction, EntityTags, Preconditions, advise_ids};
 use lodeseek_cli::streams::{messages, report_output};
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     id: String,
     /// Set the value of a key, as in title=Trees; KEY@LANGUAGE sets the text of one language, as in title@de=Bäume, and KEY@ the text
     /// without a language. A value that begins with [, { or " is JSON.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = assignment)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_key_value)]
     set: Vec<(String, String)>,
     /// Remove the values of a key, or with KEY@LANGUAGE the text of one language.
     #[arg(long, value_name = "KEY")]
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     server: ServerArguments,
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+fn parse_key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("KEY=VALUE is expected, for example title=Trees".to_owned()),
@@ -85,7 +85,7 @@ pub(crate) fn run(
     }
     let change = Change::Edit(Box::new(arguments.local_edit(id.clone(), &patch)?));
     let local = local_home(home, config, None, &WorkerArguments::default())?;
-    make(&local, change, "datasets", Cancellation::default())?;
+    make_local_change(&local, change, "datasets", Cancellation::default())?;
     let store = Store::open(home, Access::Read, None)?;
     arguments.write_changes(&before, &local_state(&store, &id)?)
 }
@@ -146,7 +146,7 @@ impl Arguments {
         };
         let mut assignments = Vec::new();
         for (key, text) in &self.set {
-            assignments.push(assigned(key, text).map_err(|error| field_error(&[error]))?);
+            assignments.push(parse_assignment(key, text).map_err(|error| field_error(&[error]))?);
         }
         for key in &self.unset {
             assignments.push(in_language(key, Value::Null));
@@ -244,8 +244,8 @@ impl Arguments {
                 write!(
                     out,
                     " (edited by {} at {}",
-                    text(edit, "by"),
-                    text(edit, "time")
+                    member_text(edit, "by"),
+                    member_text(edit, "time")
                 )?;
                 write!(
                     out,
@@ -255,18 +255,14 @@ impl Arguments {
             }
             writeln!(out)?;
         }
-        writeln!(out, "etag: {}", text(state, "etag"))?;
+        writeln!(out, "etag: {}", member_text(state, "etag"))?;
         Ok(ExitStatus::Success)
     }
 
     /// Writes the changed keys with their values before and after.
     fn write_changes(&self, before: &Value, after: &Value) -> anyhow::Result<ExitStatus> {
-        let keys = |state: &Value| -> BTreeSet<String> {
-            let keys = state["description"].as_object().into_iter().flatten();
-            keys.map(|(key, _)| key.clone()).collect()
-        };
         let mut changed = Map::new();
-        for key in keys(before).union(&keys(after)) {
+        for key in description_keys(before).union(&description_keys(after)) {
             let (was, is) = (&before["description"][key], &after["description"][key]);
             if was != is {
                 changed.insert(key.clone(), json!({ "before": was, "after": is }));
@@ -297,7 +293,12 @@ impl Arguments {
     }
 }
 
-fn text(value: &Value, key: &str) -> String {
+fn description_keys(state: &Value) -> BTreeSet<String> {
+    let keys = state["description"].as_object().into_iter().flatten();
+    keys.map(|(key, _)| key.clone()).collect()
+}
+
+fn member_text(value: &Value, key: &str) -> String {
     safe(value[key].as_str().unwrap_or_default())
 }
 

@@ -92,10 +92,9 @@ impl EgressArguments {
     /// Returns the egress policy of `SERVICE`.
     pub(super) fn policy(&self, config: &Config) -> EgressPolicy {
         let settings = &config.settings.service;
-        let configured = || settings.allow.clone().unwrap_or_default();
         EgressPolicy {
             listed: if self.service.is_empty() {
-                configured()
+                settings.allow.clone().unwrap_or_default()
             } else {
                 self.service.clone()
             },

@@ -19,11 +19,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// Default number of candidates of each model of the pool.
-const POOL_DEPTH: usize = 30;
+const DEFAULT_POOL_DEPTH: usize = 30;
 /// Default number of candidates by vectors.
-const DENSE_DEPTH: usize = 10;
+const DEFAULT_DENSE_DEPTH: usize = 10;
 /// Default number of candidates of each model, and by vectors, in a home of descriptions and works.
-const WORKS_DEPTH: usize = 100;
+const DEFAULT_WORKS_DEPTH: usize = 100;
 /// Default fusion weights in a home of descriptions and works: of all models of the pool together, of the vectors of texts, and
 /// of works. Weights and depth were chosen on DataFinder's dev topics.
 const WORKS_WEIGHTS: [f64; 3] = [0.15, 1.0, 0.4];
@@ -447,9 +447,9 @@ impl RerankArguments {
     ) {
         options.depth = self
             .pool_depth
-            .map_or(WORKS_DEPTH, NonZeroUsize::get)
+            .map_or(DEFAULT_WORKS_DEPTH, NonZeroUsize::get)
             .max(shown);
-        options.dense = NonZeroUsize::new(self.dense_depth.unwrap_or(WORKS_DEPTH));
+        options.dense = NonZeroUsize::new(self.dense_depth.unwrap_or(DEFAULT_WORKS_DEPTH));
         let [of_pool, of_texts, of_works] = WORKS_WEIGHTS;
         if let Some(fusion) = options
             .fusion
@@ -490,9 +490,9 @@ impl RerankArguments {
             pool,
             depth: self
                 .pool_depth
-                .map_or(POOL_DEPTH, NonZeroUsize::get)
+                .map_or(DEFAULT_POOL_DEPTH, NonZeroUsize::get)
                 .max(shown),
-            dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DENSE_DEPTH))
+            dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DEFAULT_DENSE_DEPTH))
                 .filter(|_| can_search),
             combination: self.combine.unwrap_or_default(),
             fusion: method.map(|method| WeightedFusion {
@@ -528,10 +528,10 @@ fn ranking_names(pool: &[ModelKind], encoders: &[Granularity], has_works: bool) 
 
 /// Checks that configured weights have the number of the rankings.
 fn check_weight_count(weights: &[f64], rankings: &[String]) -> anyhow::Result<()> {
-    let (given, expected) = (weights.len(), rankings.len());
+    let (actual, expected) = (weights.len(), rankings.len());
     ensure!(
-        given == expected,
-        "`fusion.weights` of lodeseek.toml are for {given} rankings, and there are {expected}: {}; run `lodeseek tune` again, or \
+        actual == expected,
+        "`fusion.weights` of lodeseek.toml are for {actual} rankings, and there are {expected}: {}; run `lodeseek tune` again, or \
          remove them. {MULTILINGUAL_MODEL} needs no weight: it always has {MULTILINGUAL_WEIGHT} times that of all others together",
         rankings.join(", ")
     );
@@ -546,11 +546,10 @@ fn granularities(encoders: &[Box<dyn Encoder>]) -> Vec<Granularity> {
 }
 
 /// Describes a reranker for the provenance record of a run.
-pub(super) fn record(reranker: &Reranker) -> Value {
+pub(super) fn describe_reranker(reranker: &Reranker) -> Value {
     let options = reranker.options();
-    let encoder = |encoder: &dyn Encoder| json!({ "model": encoder.name(), "fingerprint": encoder.fingerprint(), "granularity": encoder.granularity() });
     json!({
-        "encoders": reranker.encoders().map(encoder).collect::<Vec<_>>(),
+        "encoders": reranker.encoders().map(describe_encoder).collect::<Vec<_>>(),
         "multilingual": reranker.multilingual().map(|(model, min_similarity)| json!({
             "model": model.name(), "fingerprint": model.fingerprint(), "weight": MULTILINGUAL_WEIGHT, "floor": min_similarity,
         })),
@@ -568,9 +567,15 @@ pub(super) fn record(reranker: &Reranker) -> Value {
     })
 }
 
+fn describe_encoder(encoder: &dyn Encoder) -> Value {
+    json!({
+        "model": encoder.name(), "fingerprint": encoder.fingerprint(), "granularity": encoder.granularity(),
+    })
+}
+
 /// Returns the tag of a re-ranked run: the pool, or `model` if the pool is empty, and the encoders with their methods. A fusion
 /// is written `fsdm+bm25+dpr:NAME`; without one, `fsdm>>dpr:NAME`, as in PyTerrier.
-pub(super) fn tag(model: &str, reranker: &Reranker) -> String {
+pub(super) fn run_tag(model: &str, reranker: &Reranker) -> String {
     let pool: Vec<&str> = reranker
         .options()
         .pool

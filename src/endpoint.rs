@@ -6,6 +6,7 @@ use super::egress::EgressArguments;
 use super::provenance;
 use super::terminal::{bar, cut, grouped};
 use anyhow::Context;
+use indicatif::ProgressBar;
 use lodeseek_catalog::{Dataset, DatasetId};
 use lodeseek_cli::streams::messages;
 use lodeseek_harvest::endpoint_sampler::{
@@ -143,21 +144,10 @@ impl EndpointArguments {
             datasets: Vec::new(),
         };
         let bar = bar(1, "{msg:9} {bar:30} {pos} of {len} graphs · {prefix}");
-        let show = |progress: SamplerProgress| {
-            bar.set_length(progress.graphs_total.max(1) as u64);
-            bar.set_position(progress.graphs as u64);
-            bar.set_message("sampling");
-            let spent = progress.spent;
-            bar.set_prefix(format!(
-                "{} requests · {} bytes",
-                grouped(spent.requests),
-                grouped(spent.bytes)
-            ));
-        };
         let sampled = sampler.run(
             &graphs,
             &mut |sample| sink.add(sample.dataset, sample.graph),
-            &show,
+            &|progress| show_progress(&bar, progress),
         );
         bar.finish_and_clear();
         let stored = sink.store(); // even if sampling failed
@@ -189,12 +179,13 @@ impl EndpointArguments {
                 ["all"] => GraphSelection::All,
                 ["default"] => GraphSelection::Default,
                 names => {
-                    let node = |name: &&str| {
-                        NamedNode::new(*name).with_context(|| {
+                    let mut graphs = Vec::with_capacity(names.len());
+                    for name in names {
+                        graphs.push(NamedNode::new(*name).with_context(|| {
                             format!("{name} is not a graph; write all, default or IRIs")
-                        })
-                    };
-                    GraphSelection::Named(names.iter().map(node).collect::<Result<_, _>>()?)
+                        })?);
+                    }
+                    GraphSelection::Named(graphs)
                 }
             },
         )
@@ -288,6 +279,17 @@ impl SampleSink<'_> {
     }
 }
 
+fn show_progress(bar: &ProgressBar, progress: SamplerProgress) {
+    bar.set_length(progress.graphs_total.max(1) as u64);
+    bar.set_position(progress.graphs as u64);
+    bar.set_message("sampling");
+    bar.set_prefix(format!(
+        "{} requests · {} bytes",
+        grouped(progress.spent.requests),
+        grouped(progress.spent.bytes)
+    ));
+}
+
 fn write_report(
     out: &mut impl Write,
     report: &SamplerReport,
@@ -300,20 +302,14 @@ fn write_report(
     for graph in &report.graphs {
         write_graph(out, graph)?;
     }
-    let count = |outcome: DatasetOutcome| {
-        datasets
-            .iter()
-            .filter(|dataset| dataset.outcome == outcome)
-            .count()
-    };
     writeln!(
         out,
         "{} graphs: {} sampled ({} loaded, {} replaced, {} unchanged), {} unfinished, {} failed; {} triples in samples; {} requests, {} bytes, {seconds:.1} s",
         report.graphs.len(),
         report.count(GraphOutcome::Sampled),
-        count(DatasetOutcome::Loaded),
-        count(DatasetOutcome::Replaced),
-        count(DatasetOutcome::Unchanged),
+        count_outcomes(datasets, DatasetOutcome::Loaded),
+        count_outcomes(datasets, DatasetOutcome::Replaced),
+        count_outcomes(datasets, DatasetOutcome::Unchanged),
         report.count(GraphOutcome::Unfinished),
         report.count(GraphOutcome::Failed),
         grouped(report.graphs.iter().map(|graph| graph.sampled).sum()),
@@ -327,6 +323,13 @@ fn write_report(
         )?;
     }
     Ok(())
+}
+
+fn count_outcomes(datasets: &[DatasetReport], outcome: DatasetOutcome) -> usize {
+    datasets
+        .iter()
+        .filter(|dataset| dataset.outcome == outcome)
+        .count()
 }
 
 fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {

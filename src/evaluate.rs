@@ -9,7 +9,7 @@ use super::config::Config;
 use super::encoder::{RerankArguments, WorksUse};
 use super::filter::topic_filter;
 use super::terminal::first_names;
-use super::values::list;
+use super::values::parse_list;
 use anyhow::{Context, ensure};
 use lodeseek_cli::streams::messages;
 use lodeseek_engine::Searcher;
@@ -37,13 +37,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     topics: Option<PathBuf>,
     /// Ranking models to measure with --topics, separated by commas; each over all fields, metadata only and data only.
-    #[arg(long, value_name = "LIST", value_parser = list::<ModelKind>, default_value = DEFAULT_MODELS, requires = "topics")]
+    #[arg(long, value_name = "LIST", value_parser = parse_list::<ModelKind>, default_value = DEFAULT_MODELS, requires = "topics")]
     models: Vec<Vec<ModelKind>>,
     /// Maximum number of datasets ranked for a topic, with --topics.
     #[arg(long, value_name = "N", default_value_t = 100, requires = "topics")]
     depth: usize,
     /// Measures, with their ir_measures names, separated by commas.
-    #[arg(long, value_name = "LIST", value_parser = list::<Metric>, default_value = DEFAULT_METRICS)]
+    #[arg(long, value_name = "LIST", value_parser = parse_list::<Metric>, default_value = DEFAULT_METRICS)]
     metrics: Vec<Vec<Metric>>,
     /// Folder of the folds (fold0.test.qrels and so on). The mean over the folds is reported.
     #[arg(long, value_name = "DIR")]
@@ -156,8 +156,11 @@ pub(crate) fn run(
     for (name, run) in &runs {
         check_topics(name, run, &qrels, average)?;
     }
-    let mut rows: Vec<Row> = runs.iter().map(|run| row(run, &qrels, arguments)).collect();
-    let baselines = baselines(arguments, &rows)?;
+    let mut rows: Vec<Row> = runs
+        .iter()
+        .map(|run| evaluate_run(run, &qrels, arguments))
+        .collect();
+    let baselines = find_baselines(arguments, &rows)?;
     if let Some(baselines) = &baselines {
         compare_rows(&mut rows, baselines, average);
     }
@@ -188,14 +191,13 @@ fn read_folds(arguments: &Arguments, qrels: &Qrels) -> anyhow::Result<Option<Fol
         return Ok(None);
     };
     let folds = Folds::read(folder)?;
-    let mismatch = || {
+    folds.check(qrels).with_context(|| {
         format!(
             "the folds {} and the judgements {} do not match",
             folder.display(),
             arguments.qrels.display()
         )
-    };
-    folds.check(qrels).with_context(mismatch)?;
+    })?;
     Ok(Some(folds))
 }
 
@@ -213,29 +215,21 @@ fn read_runs(arguments: &Arguments) -> anyhow::Result<Vec<(String, Run)>> {
         Scores::Double => ScorePrecision::Double,
         Scores::Single => ScorePrecision::Single,
     };
-    let unique = |path: &Path| {
-        arguments
-            .runs
-            .iter()
-            .filter(|other| stem(other) == stem(path))
-            .count()
-            == 1
-    };
-    let name = |path: &Path| {
-        if unique(path) {
-            stem(path)
+    let mut runs = Vec::with_capacity(arguments.runs.len());
+    for path in &arguments.runs {
+        let stem = file_stem(path);
+        let same_stem = arguments.runs.iter().filter(|path| file_stem(path) == stem);
+        let name = if same_stem.count() == 1 {
+            stem
         } else {
             path.display().to_string()
-        }
-    };
-    arguments
-        .runs
-        .iter()
-        .map(|path| Ok((name(path), Run::read_with(path, precision)?)))
-        .collect()
+        };
+        runs.push((name, Run::read_with(path, precision)?));
+    }
+    Ok(runs)
 }
 
-fn stem(path: &Path) -> String {
+fn file_stem(path: &Path) -> String {
     path.file_stem()
         .unwrap_or(path.as_os_str())
         .to_string_lossy()
@@ -334,7 +328,7 @@ fn check_topics(name: &str, run: &Run, qrels: &Qrels, average: Average<'_>) -> a
     Ok(())
 }
 
-fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row {
+fn evaluate_run((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row {
     let columns = TopicValues::evaluate(run, qrels, &arguments.metrics());
     Row {
         name: name.clone(),
@@ -345,7 +339,7 @@ fn row((name, run): &(String, Run), qrels: &Qrels, arguments: &Arguments) -> Row
 }
 
 /// Returns the baselines, found by the names of their rows or their paths.
-fn baselines(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baselines>> {
+fn find_baselines(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Baselines>> {
     let Some(names) = &arguments.compare else {
         return Ok(None);
     };
@@ -353,17 +347,13 @@ fn baselines(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<Option<Basel
         rows.len() > 1,
         "--compare needs a second run to compare with"
     );
-    let is_named = |place: usize, name: &String| {
-        rows[place].name == *name
-            || arguments
-                .runs
-                .get(place)
-                .is_some_and(|path| path == Path::new(name))
-    };
     let mut places = Vec::new();
     for name in names {
         let place = (0..rows.len())
-            .find(|&place| is_named(place, name))
+            .find(|&place| {
+                let path = arguments.runs.get(place);
+                rows[place].name == *name || path.is_some_and(|path| path == Path::new(name))
+            })
             .with_context(|| {
                 let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
                 format!("unknown baseline {name}; the runs are {}", names.join(", "))
@@ -433,7 +423,7 @@ fn compare_rows(rows: &mut [Row], baselines: &Baselines, average: Average<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arguments, DEFAULT_METRICS, DEFAULT_MODELS, list};
+    use super::{Arguments, DEFAULT_METRICS, DEFAULT_MODELS, parse_list};
     use clap::{Args, Command, FromArgMatches};
     use lodeseek_eval::Metric;
     use lodeseek_index::sparse::ModelKind;
@@ -446,8 +436,8 @@ mod tests {
 
     #[test]
     fn defaults_of_lists_are_written_as_they_are_parsed() {
-        assert_eq!(list(DEFAULT_METRICS), Ok(Metric::ACORDAR.to_vec()));
-        assert_eq!(list(DEFAULT_MODELS), Ok(ModelKind::ALL.to_vec()));
+        assert_eq!(parse_list(DEFAULT_METRICS), Ok(Metric::ACORDAR.to_vec()));
+        assert_eq!(parse_list(DEFAULT_MODELS), Ok(ModelKind::ALL.to_vec()));
         let arguments = parse(&[]).expect("valid");
         assert_eq!(arguments.metrics(), Metric::ACORDAR);
         assert_eq!(arguments.models.concat(), ModelKind::ALL);

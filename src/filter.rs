@@ -1,7 +1,7 @@
 //! Arguments that filter datasets, and the output of facet counts.
 
 use super::terminal::{grouped, safe};
-use super::values::year;
+use super::values::parse_year;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use lodeseek_catalog::{BoundingBox, Period};
 use lodeseek_engine::{
@@ -15,10 +15,10 @@ use std::str::FromStr;
 #[derive(clap::Args, Debug)]
 pub(super) struct FilterArguments {
     /// Only datasets known in or after this year, and datasets without a year.
-    #[arg(long, value_name = "YEAR", value_parser = year, help_heading = HEADING)]
+    #[arg(long, value_name = "YEAR", value_parser = parse_year, help_heading = HEADING)]
     since: Option<i32>,
     /// Only datasets known in or before this year, and datasets without a year.
-    #[arg(long, value_name = "YEAR", value_parser = year, help_heading = HEADING)]
+    #[arg(long, value_name = "YEAR", value_parser = parse_year, help_heading = HEADING)]
     before: Option<i32>,
     /// Only datasets whose area has a point in common with this box, in degrees: west,south,east,north. Datasets of unknown
     /// area are excluded.
@@ -172,7 +172,7 @@ impl FilterArguments {
     /// each of them excludes all datasets.
     ///
     /// `unknown`: the values of facets that no dataset has.
-    pub(super) fn unsatisfied(
+    pub(super) fn unsatisfied_conditions(
         &self,
         catalog: &IndexedCatalog,
         unknown: &[UnknownValue],
@@ -292,16 +292,12 @@ pub(super) fn write_counts(out: &mut impl Write, counts: &FacetCounts) -> io::Re
             write_years(out, counts)?;
             has_years = true;
         }
-        let value = |value: &ValueCount| {
+        let mut values = Vec::with_capacity(one.values.len() + 1);
+        for value in &one.values {
+            let mark = if value.chosen { "✓ " } else { "" };
             let label = value_label(one.facet, value);
-            format!(
-                "{}{} {}",
-                if value.chosen { "✓ " } else { "" },
-                safe(&label),
-                grouped(value.count)
-            )
-        };
-        let mut values: Vec<String> = one.values.iter().map(value).collect();
+            values.push(format!("{mark}{} {}", safe(&label), grouped(value.count)));
+        }
         let listed = one.values.iter().filter(|value| value.count > 0).count();
         values.extend((one.distinct > listed).then(|| format!("{} more", one.distinct - listed)));
         writeln!(out, "  {:<14} {}", one.facet.name(), values.join(" · "))?;

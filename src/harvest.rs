@@ -1,15 +1,15 @@
 //! `lodeseek harvest`: reads portals and feeds into the store, once or repeatedly.
 
 use super::ExitStatus;
-use super::config::{Config, HarvestSettings, duration};
+use super::config::{Config, HarvestSettings, parse_duration};
 use super::egress::{Others, private_network, private_networks};
 use super::encoder::EncoderArguments;
 use super::index::IndexUpdate;
-use super::local::{local_home, make, unexpected};
+use super::local::{local_home, make_local_change, unexpected_report};
 use super::provenance;
 use super::ranking::{Choice, Preset};
 use super::server_client::{ServerArguments, ServerClient};
-use super::terminal::{counted, cut, grouped, memory_note, verb};
+use super::terminal::{counted, cut, grouped, memory_note, verb_form};
 use super::worker::WorkerArguments;
 use anyhow::Context;
 use ipnet::IpNet;
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     download: bool,
     /// Harvest and index repeatedly, with this time between two beginnings (90s, 30m, 6h, 1d). The first stop signal completes
     /// the current step; the second stops at once. Vectors are updated as well, as by `lodeseek index`.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     every: Option<Duration>,
     /// Write the outcome of each source and dataset as JSON.
     #[arg(long, value_name = "FILE")]
@@ -145,7 +145,7 @@ pub(crate) fn run(
 /// Time between two checks of a stop request while waiting.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Exit code of an interrupted process (128 + SIGINT).
-const INTERRUPTED: i32 = 130;
+const INTERRUPTED_EXIT_CODE: i32 = 130;
 
 /// Arguments of scheduled harvests while serving.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -154,7 +154,7 @@ pub(super) struct ScheduleArguments {
     #[arg(long = "harvest", value_name = "SOURCE", help_heading = SCHEDULE)]
     sources: Vec<String>,
     /// Time between the beginnings of two harvests (90s, 30m, 6h, 1d) [default: 6h].
-    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "sources", help_heading = SCHEDULE)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, requires = "sources", help_heading = SCHEDULE)]
     every: Option<Duration>,
     /// Also download the files with RDF or tables that the harvested catalogues describe.
     #[arg(long, requires = "sources", help_heading = SCHEDULE)]
@@ -174,27 +174,31 @@ impl ScheduleArguments {
         config: &Config,
         private_networks: Vec<IpNet>,
     ) -> Option<HarvestSchedule> {
-        let of_flag = |source: &String| HarvestSettings {
-            source: source.clone(),
-            protocol: HarvestProtocol::Auto,
-            every: self.every,
-            download: self.download,
-        };
         let settings: Vec<HarvestSettings> = match &self.sources[..] {
             [] => config.settings.harvest.clone(),
-            sources => sources.iter().map(of_flag).collect(),
+            sources => sources
+                .iter()
+                .map(|source| HarvestSettings {
+                    source: source.clone(),
+                    protocol: HarvestProtocol::Auto,
+                    every: self.every,
+                    download: self.download,
+                })
+                .collect(),
         };
-        let scheduled = |settings: HarvestSettings| ScheduledSource {
-            source: settings.source,
-            protocol: settings.protocol,
-            every: settings.every.unwrap_or(DEFAULT_INTERVAL),
-            downloads: if settings.download {
-                Downloads::Content
-            } else {
-                Downloads::None
-            },
-        };
-        let sources: Vec<ScheduledSource> = settings.into_iter().map(scheduled).collect();
+        let mut sources = Vec::with_capacity(settings.len());
+        for settings in settings {
+            sources.push(ScheduledSource {
+                source: settings.source,
+                protocol: settings.protocol,
+                every: settings.every.unwrap_or(DEFAULT_INTERVAL),
+                downloads: if settings.download {
+                    Downloads::Content
+                } else {
+                    Downloads::None
+                },
+            });
+        }
         let policy = EgressPolicy {
             private_networks,
             ..EgressPolicy::default()
@@ -209,7 +213,7 @@ pub(super) fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
     let signalled = Arc::clone(&is_stopped);
     on_stop_signal(move || {
         if signalled.swap(true, Ordering::Relaxed) {
-            process::exit(INTERRUPTED);
+            process::exit(INTERRUPTED_EXIT_CODE);
         }
     })?;
     Ok(Cancellation::from(is_stopped))
@@ -273,9 +277,9 @@ impl Arguments {
             ..self.request()
         };
         let change = Change::Harvest(Box::new(request.clone()));
-        let harvests = match make(local, change, "datasets", stop.clone())? {
+        let harvests = match make_local_change(local, change, "datasets", stop.clone())? {
             ChangeReport::Harvest(harvests) => harvests,
-            other => return Err(unexpected(&other)),
+            other => return Err(unexpected_report(&other)),
         };
         self.finish(&request, &harvests, &memory_note())
     }
@@ -400,7 +404,7 @@ fn write_outcome(out: &mut impl Write, outcome: &HarvestOutcome, note: &str) -> 
         note,
     )?;
     if kept > 0 {
-        let keeps = verb(kept, "keeps its", "keep their");
+        let keeps = verb_form(kept, "keeps its", "keep their");
         writeln!(
             out,
             "{} {keeps} previous content: a file cannot be fetched or read",
@@ -413,7 +417,7 @@ fn write_outcome(out: &mut impl Write, outcome: &HarvestOutcome, note: &str) -> 
             out,
             "{} {} statements or files that could not be read (--report FILE lists {})",
             counted(with_problems, "dataset"),
-            verb(with_problems, "has", "have"),
+            verb_form(with_problems, "has", "have"),
             if *unlisted_problems == 0 {
                 "them".to_owned()
             } else {

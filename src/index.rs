@@ -5,13 +5,13 @@ use super::config::Config;
 use super::encoder::{EncoderArguments, method_name};
 use super::ranking::{Choice, Opened, Preset};
 use super::server_client::{ServerArguments, ServerClient};
-use super::terminal::{bar, counted, grouped, memory_note, rate, verb};
+use super::terminal::{bar, counted, grouped, memory_note, rate, verb_form};
 use lodeseek_cli::streams::messages;
 use lodeseek_cluster::AssemblyTarget;
 use lodeseek_engine::{
-    DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexProgress, IndexReport,
-    Indexer, WorksReport, encode_all_with, encode_works, has_unusable_index, incomplete_index,
-    index_folder, is_multilingual, list_vectors, vectors_folder,
+    DerivedSource, EncodingOptions, EncodingReport, IndexOptions, IndexReport, Indexer,
+    WorksReport, encode_all_with, encode_works, has_unusable_index, incomplete_index, index_folder,
+    is_multilingual, list_vectors, vectors_folder,
 };
 use lodeseek_index::vectors::{self, Precision, StoredVectors};
 use lodeseek_index::{AnalysisKind, Index, IndexError, read_analysis};
@@ -113,16 +113,15 @@ pub(crate) fn run(
         "indexing {bar:30} {pos} of {len} datasets · {prefix} · {eta} left",
     );
     let started = Instant::now();
-    let show = |progress: IndexProgress| {
+    let indexer = Indexer::new(&store, options);
+    let report = indexer.run(&|progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.datasets as u64);
         bar.set_prefix(format!(
             "{} triples/s",
             rate(progress.triples, started.elapsed())
         ));
-    };
-    let indexer = Indexer::new(&store, options);
-    let report = indexer.run(&show)?;
+    })?;
     bar.finish_and_clear();
     write_report(&mut messages(), &report, started.elapsed())?;
     if let Some(incomplete) = incomplete.filter(|_| !arguments.rebuild) {
@@ -138,7 +137,7 @@ pub(crate) fn run(
             "the collection has no datasets; `lodeseek load` or `lodeseek harvest` adds some"
         )?;
     }
-    tidy(&store, &indexer, &report)?;
+    compact_store(&store, &indexer, &report)?;
     if arguments.forget_vectors.is_none() {
         update.add_multilingual(&store, report.analysis)?;
     }
@@ -185,11 +184,11 @@ impl Arguments {
             ("--vectors", self.vectors.is_some()),
             ("--forget-vectors", self.forget_vectors.is_some()),
         ];
-        let given = options
+        let names = options
             .into_iter()
             .filter(|(_, is_given)| *is_given)
             .map(|(name, _)| name);
-        given.chain(self.encoders.given()).collect()
+        names.chain(self.encoders.option_names()).collect()
     }
 
     /// Indexes through a server, which uses its own models.
@@ -307,7 +306,7 @@ impl<'c> IndexUpdate<'c> {
         }
         let report = indexer.run(&|_| ())?;
         write_report(&mut messages(), &report, started.elapsed())?;
-        tidy(&store, &indexer, &report)?;
+        compact_store(&store, &indexer, &report)?;
         self.add_multilingual(&store, report.analysis)?;
         drop(store);
         self.vectors(home)?;
@@ -346,19 +345,11 @@ impl<'c> IndexUpdate<'c> {
     /// Returns the encoders with the requested number format, else that of their stored vectors.
     fn jobs(&self, home: &Path) -> anyhow::Result<Vec<(&dyn Encoder, EncodingOptions)>> {
         let stored = vectors::list(&vectors_folder(home))?;
-        let stored_precision = |encoder: &dyn Encoder| {
-            let descriptions = stored
-                .iter()
-                .filter_map(|one| one.description.as_ref().ok());
-            let mut own =
-                descriptions.filter(|description| description.fingerprint == encoder.fingerprint());
-            own.next().map(|description| description.precision)
-        };
         let mut jobs = Vec::with_capacity(self.opened.encoders.len() + 1);
         for encoder in self.opened.all() {
             let precision = self
                 .precision
-                .or_else(|| stored_precision(encoder))
+                .or_else(|| find_precision(&stored, encoder))
                 .unwrap_or_default();
             jobs.push((
                 encoder,
@@ -383,8 +374,17 @@ impl<'c> IndexUpdate<'c> {
     }
 }
 
+/// Returns the number format of the stored vectors of an encoder.
+fn find_precision(stored: &[StoredVectors], encoder: &dyn Encoder) -> Option<Precision> {
+    stored
+        .iter()
+        .filter_map(|one| one.description.as_ref().ok())
+        .find(|description| description.fingerprint == encoder.fingerprint())
+        .map(|description| description.precision)
+}
+
 /// Compacts a store of many files of which most is new. The index is complete without it.
-fn tidy(store: &Store, indexer: &Indexer<'_>, report: &IndexReport) -> anyhow::Result<()> {
+fn compact_store(store: &Store, indexer: &Indexer<'_>, report: &IndexReport) -> anyhow::Result<()> {
     if !indexer.needs_compaction(report)? {
         return Ok(());
     }
@@ -533,7 +533,7 @@ fn write_vectors(out: &mut impl Write, listed: &[(StoredVectors, usize)]) -> io:
                 format!(
                     "; {} {} no up-to-date vectors",
                     counted(*missing, "dataset"),
-                    verb(*missing, "has", "have")
+                    verb_form(*missing, "has", "have")
                 )
             }
         };

@@ -32,20 +32,20 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let server = arguments.server.find(home)?;
     if arguments.works {
         let works: Vec<CollectionWork> = match server {
-            Some(server) => parse(server.list_works()?)?,
+            Some(server) => parse_list(server.list_works()?)?,
             None => list_works(&Store::open(home, Access::Read, None)?)?,
         };
         return arguments.write(&works, write_works);
     }
     let datasets: Vec<CollectionDataset> = match server {
-        Some(server) => parse(server.list()?)?,
+        Some(server) => parse_list(server.list()?)?,
         None => list_datasets(&Store::open(home, Access::Read, None)?)?,
     };
     arguments.write(&datasets, write_datasets)
 }
 
 /// Parses the list of a server.
-fn parse<T: DeserializeOwned>(list: Value) -> anyhow::Result<T> {
+fn parse_list<T: DeserializeOwned>(list: Value) -> anyhow::Result<T> {
     serde_json::from_value(list).context("the server runs another version of lodeseek")
 }
 

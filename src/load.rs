@@ -3,7 +3,7 @@
 use super::ExitStatus;
 use super::config::Config;
 use super::endpoint::EndpointArguments;
-use super::local::{local_home, make, unexpected};
+use super::local::{local_home, make_local_change, unexpected_report};
 use super::provenance;
 use super::server_client::{ServerArguments, ServerClient};
 use super::terminal::{counted, cut, grouped, memory_note, rate, safe};
@@ -131,9 +131,9 @@ impl Place {
             Self::Server(server) => server.load(&request),
             Self::Home(local) => {
                 let change = Change::Load(Box::new(request));
-                match make(local, change, "datasets", Cancellation::default())? {
+                match make_local_change(local, change, "datasets", Cancellation::default())? {
                     ChangeReport::Load(outcome) => Ok(*outcome),
-                    other => Err(unexpected(&other)),
+                    other => Err(unexpected_report(&other)),
                 }
             }
         }
@@ -144,9 +144,9 @@ impl Place {
             Self::Server(server) => server.add_works(&works),
             Self::Home(local) => {
                 let change = Change::Works(WorksUpload::List(works));
-                match make(local, change, "works", Cancellation::default())? {
+                match make_local_change(local, change, "works", Cancellation::default())? {
                     ChangeReport::Works(added) => Ok(added),
-                    other => Err(unexpected(&other)),
+                    other => Err(unexpected_report(&other)),
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Place {
     fn note(&self, report: &LoadReport, time: Duration) -> String {
         match self {
             Self::Server(server) => format!("; indexed by {}", server.name()),
-            Self::Home(_) => effort(report, time),
+            Self::Home(_) => format_effort(report, time),
         }
     }
 
@@ -248,7 +248,12 @@ impl Arguments {
         let mut out = messages();
         if let Some(LoadOutcome { report, .. }) = &outcome {
             self.write_problems(&mut out, report)?;
-            writeln!(out, "{}{}", outcomes(report), place.note(report, time))?;
+            writeln!(
+                out,
+                "{}{}",
+                format_outcomes(report),
+                place.note(report, time)
+            )?;
         }
         // The works follow the datasets that they use.
         if let Some(works) = works {
@@ -258,7 +263,7 @@ impl Arguments {
             return Ok(ExitStatus::Success);
         };
         if let (Some(assigned), Some(folder)) = (&outcome.assigned_dumps, &self.dumps) {
-            write_assigned(&mut out, assigned, folder, self.verbose)?;
+            write_assigned_dumps(&mut out, assigned, folder, self.verbose)?;
         }
         let incomplete: Vec<PathBuf> = outcome
             .incomplete_sources
@@ -299,7 +304,7 @@ impl Arguments {
 }
 
 /// Returns the numbers of datasets by outcome, and of triples. Outcomes of no dataset are omitted.
-fn outcomes(report: &LoadReport) -> String {
+fn format_outcomes(report: &LoadReport) -> String {
     let DatasetCounts {
         datasets,
         loaded,
@@ -333,7 +338,7 @@ fn outcomes(report: &LoadReport) -> String {
 }
 
 /// Returns the number of triples read and their rate, if there are any, and the time.
-fn effort(report: &LoadReport, time: Duration) -> String {
+fn format_effort(report: &LoadReport, time: Duration) -> String {
     let read: u64 = report.datasets.iter().map(|dataset| dataset.read).sum();
     let seconds = time.as_secs_f64();
     if read == 0 {
@@ -485,7 +490,7 @@ fn write_added_works(out: &mut impl Write, added: &AddedWorks, maker: &str) -> i
 }
 
 /// Writes the number of datasets with dumps, and the ids of those without: the first ones, or all.
-fn write_assigned(
+fn write_assigned_dumps(
     out: &mut impl Write,
     assigned: &Assigned,
     folder: &Path,
@@ -562,10 +567,10 @@ impl<'r> Problems<'r> {
                 "{}: {}{}",
                 counted(summary.files, "file"),
                 kind.text(summary.statements),
-                example(*kind, summary)
+                first_problem(*kind, summary)
             )?;
         }
-        self.write_unlisted(out)?;
+        self.write_unlisted_count(out)?;
         let is_complete = summaries.is_empty()
             && self
                 .report
@@ -631,7 +636,7 @@ impl<'r> Problems<'r> {
         affected
             .iter()
             .try_for_each(|dataset| write_dataset(out, dataset))?;
-        self.write_unlisted(out)?;
+        self.write_unlisted_count(out)?;
         if !self.has_file {
             writeln!(out, "(--report FILE writes all problems as JSON)")?;
         }
@@ -639,7 +644,7 @@ impl<'r> Problems<'r> {
     }
 
     /// Writes the number of datasets with problems that the report of a server does not list.
-    fn write_unlisted(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_unlisted_count(&self, out: &mut impl Write) -> io::Result<()> {
         match self.report.unlisted_datasets.with_problems {
             0 => Ok(()),
             number => writeln!(
@@ -686,7 +691,7 @@ impl Kind {
 }
 
 /// Returns the first problem of a kind with its file. Addresses on the web need none.
-fn example(kind: Kind, summary: &Summary<'_>) -> String {
+fn first_problem(kind: Kind, summary: &Summary<'_>) -> String {
     let Some((dataset, file)) = summary.first.filter(|_| kind != Kind::Remote) else {
         return String::new();
     };

@@ -38,7 +38,7 @@ pub(super) fn local_home(
 ///
 /// # Errors
 /// If the change is not made.
-pub(super) fn make(
+pub(super) fn make_local_change(
     local: &LocalHome,
     change: Change,
     unit: &str,
@@ -54,7 +54,7 @@ pub(super) fn make(
         let done = progress.done as u64;
         shown.set_length((progress.total as u64).max(done).max(1));
         shown.set_position(done);
-        shown.set_prefix(describe(&progress, started));
+        shown.set_prefix(format_progress(&progress, started));
     });
     let made = make_change(change, Collection::Local(local), &control);
     bar.finish_and_clear();
@@ -62,7 +62,7 @@ pub(super) fn make(
 }
 
 /// Returns the numbers of a progress beside those of the bar.
-fn describe(progress: &Progress, started: Instant) -> String {
+fn format_progress(progress: &Progress, started: Instant) -> String {
     let mut text = String::new();
     for (number, unit) in [
         (progress.pages, "pages"),
@@ -80,6 +80,6 @@ fn describe(progress: &Progress, started: Instant) -> String {
 }
 
 /// Returns the error of a report of another change than the requested one, which the executor never returns.
-pub(super) fn unexpected(report: &ChangeReport) -> anyhow::Error {
+pub(super) fn unexpected_report(report: &ChangeReport) -> anyhow::Error {
     anyhow::anyhow!("internal error: the change was reported as {report:?}")
 }

@@ -1,9 +1,9 @@
 //! `lodeseek publish`: snapshots of the home on object storage.
 
 use super::ExitStatus;
-use super::backup::write;
+use super::backup::write_report;
 use super::config::Config;
-use super::local::{local_home, make, unexpected};
+use super::local::{local_home, make_local_change, unexpected_report};
 use super::output::OutputArguments;
 use super::replica::storage_options;
 use super::server_client::ServerClient;
@@ -86,7 +86,7 @@ pub(crate) fn run(
         report.uploaded_bytes as f64 / 1e6,
         grouped(report.reused_files as u64),
     );
-    write(arguments.output.format(), &report, &text)
+    write_report(arguments.output.format(), &report, &text)
 }
 
 /// Publishes a snapshot in this process.
@@ -105,8 +105,8 @@ fn publish_here(
         key: arguments.key.clone(),
         force: arguments.force,
     }));
-    match make(&local, change, "files", Cancellation::default())? {
+    match make_local_change(&local, change, "files", Cancellation::default())? {
         ChangeReport::Publish(report) => Ok(report),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_report(&other)),
     }
 }

@@ -13,7 +13,8 @@ use lodeseek_engine::{
 use lodeseek_engine::{assessment_json, overview_json};
 use lodeseek_net::egress::{Egress, EgressPolicy, OtherHosts};
 use lodeseek_quality::{
-    Assessment, CheckOptions, DatasetLabel, Dimension, Outcome, Overview, POINTS, UrlChecks, check,
+    Assessment, CheckOptions, DatasetLabel, Dimension, MAX_SCORE, Outcome, Overview, UrlChecks,
+    check_urls,
 };
 use lodeseek_store::{Access, Store};
 use oxsdatatypes::DateTime;
@@ -103,7 +104,7 @@ fn check_addresses(
     let egress = Egress::new(policy);
     let mut checked = 0_usize;
     let mut saved: Result<(), EngineError> = Ok(());
-    check(
+    check_urls(
         &egress,
         &addresses,
         DateTime::now(),
@@ -136,7 +137,7 @@ fn write_assessment(
     let points = assessment.points();
     writeln!(
         out,
-        "{}: {} of {POINTS} ({} of {} measurable points)",
+        "{}: {} of {MAX_SCORE} ({} of {} measurable points)",
         assessment.band().name(),
         assessment.score(),
         points.given,
@@ -161,7 +162,7 @@ fn write_assessment(
             .iter()
             .filter(|finding| finding.indicator.dimension() == dimension)
         {
-            let (sign, given) = match finding.outcome {
+            let (sign, earned) = match finding.outcome {
                 Outcome::Met => ("+", finding.indicator.weight()),
                 Outcome::Missed => ("-", 0),
                 Outcome::Unknown => ("?", 0),
@@ -169,7 +170,7 @@ fn write_assessment(
             let (key, weight) = (finding.indicator.key(), finding.indicator.weight());
             writeln!(
                 out,
-                "  {sign} {given:>2}/{weight:<2} {key:<21} {}",
+                "  {sign} {earned:>2}/{weight:<2} {key:<21} {}",
                 cut(&finding.reason, 100)
             )?;
         }
@@ -197,7 +198,7 @@ fn write_assessment(
 fn write_overview(out: &mut impl Write, overview: &Overview, limit: usize) -> io::Result<()> {
     let style = Style::of_stdout();
     let heading = format!(
-        "{}, mean score {:.1} of {POINTS}",
+        "{}, mean score {:.1} of {MAX_SCORE}",
         counted(overview.len(), "dataset"),
         overview.mean()
     );

@@ -117,37 +117,38 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let store = Arc::new(Store::open(home, Access::Read, None)?);
     let queries = QueryEngine::new(Arc::clone(&store));
-    let outcome = answer(home, config, arguments, &queries);
+    let outcome = answer_query(home, config, arguments, &queries);
     // The threads of a query that is cancelled, or needs no more rows of a service, end soon. The last owner of the store closes it,
     // which fails in a thread that the end of the process overtakes.
     let started = Instant::now();
-    let is_shared = || Arc::strong_count(&queries) > 1 || Arc::strong_count(&store) > 2;
-    while is_shared() && started.elapsed() < GRACE_PERIOD {
+    while (Arc::strong_count(&queries) > 1 || Arc::strong_count(&store) > 2)
+        && started.elapsed() < GRACE_PERIOD
+    {
         thread::sleep(Duration::from_millis(5));
     }
     outcome
 }
 
 /// Evaluates the query and writes its answer.
-fn answer(
+fn answer_query(
     home: &Path,
     config: &Config,
     arguments: &Arguments,
     queries: &Arc<QueryEngine>,
 ) -> anyhow::Result<ExitStatus> {
     let store = queries.store();
-    let mut query = text(&arguments.query)?;
+    let mut query = read_argument(&arguments.query)?;
     if let Some(hits) = &arguments.hits {
         anyhow::ensure!(
             hits != "-" || arguments.query != "-",
             "both the query and --hits are `-`; read one of them from a file"
         );
-        let hits = text(&if hits == "-" {
+        let hits = read_argument(&if hits == "-" {
             hits.clone()
         } else {
             format!("@{hits}")
         })?;
-        query.push_str(&values(
+        query.push_str(&values_clause(
             &serde_json::from_str(&hits)
                 .context("--hits: not valid JSON; write it with `lodeseek search --json`")?,
             store.iris(),
@@ -162,7 +163,7 @@ fn answer(
     let (home, config) = (home.to_owned(), config.clone());
     let federation = Federation::new(queries, limits.clone())
         .with_endpoints(Arc::clone(&endpoints))
-        .with_search_on_demand(move || match searcher(&home, &config) {
+        .with_search_on_demand(move || match open_searcher(&home, &config) {
             Ok(searcher) => Ok(Arc::new(searcher)),
             Err(error) => Err(format!("{error:#}")),
         });
@@ -224,13 +225,17 @@ fn answer(
         )?;
     }
     if answer.is_truncated() {
-        writeln!(messages(), "lodeseek: {}", truncation(&answer, &limits))?;
+        writeln!(
+            messages(),
+            "lodeseek: {}",
+            truncation_message(&answer, &limits)
+        )?;
     }
     Ok(ExitStatus::Success)
 }
 
 /// Returns a message with the limit that cut an answer.
-fn truncation(answer: &Answer, limits: &SparqlLimits) -> String {
+fn truncation_message(answer: &Answer, limits: &SparqlLimits) -> String {
     let (length, unit) = match answer {
         Answer::Graph { triples, .. } => (triples.len(), "triples"),
         Answer::Solutions { rows, .. } => (rows.len(), "rows"),
@@ -246,7 +251,7 @@ fn truncation(answer: &Answer, limits: &SparqlLimits) -> String {
 }
 
 /// Opens the index, with the ranking of the home.
-fn searcher(home: &Path, config: &Config) -> anyhow::Result<Searcher> {
+fn open_searcher(home: &Path, config: &Config) -> anyhow::Result<Searcher> {
     let searcher = Searcher::open(home)?;
     check_analysis(config, searcher.catalog().analysis()?)?;
     let arguments = RerankArguments::default();
@@ -259,21 +264,18 @@ fn searcher(home: &Path, config: &Config) -> anyhow::Result<Searcher> {
 }
 
 /// Converts the hits of a search into the `VALUES` clause at the end of a query. SPARQL joins it before sorting and slicing.
-fn values(answer: &Value, iris: &Iris) -> anyhow::Result<String> {
+fn values_clause(answer: &Value, iris: &Iris) -> anyhow::Result<String> {
     let hits = answer["hits"]
         .as_array()
         .context("--hits: no array `hits`; write it with `lodeseek search --json`")?;
-    let row = |hit: &Value| {
+    let mut rows = Vec::with_capacity(hits.len());
+    for hit in hits {
         let (id, rank) = hit["id"]
             .as_str()
             .zip(hit["rank"].as_u64())
             .context("--hits: a hit has no id or no rank")?;
-        Ok(format!("({} {rank})", iris.dataset(&DatasetId::new(id)?)))
-    };
-    let rows = hits
-        .iter()
-        .map(row)
-        .collect::<anyhow::Result<Vec<String>>>()?;
+        rows.push(format!("({} {rank})", iris.dataset(&DatasetId::new(id)?)));
+    }
     Ok(format!(
         "\nVALUES (?dataset ?rank) {{ {} }}\n",
         rows.join(" ")
@@ -285,22 +287,19 @@ fn for_terminal(bytes: Vec<u8>) -> Vec<u8> {
     if !io::stdout().is_terminal() {
         return bytes;
     }
-    let visible = |character: char| {
-        if character.is_control() && !"\t\n".contains(character) {
-            ' '
-        } else {
-            character
-        }
-    };
     String::from_utf8_lossy(&bytes)
         .chars()
-        .map(visible)
+        .map(|character| match character {
+            '\t' | '\n' => character,
+            _ if character.is_control() => ' ',
+            _ => character,
+        })
         .collect::<String>()
         .into_bytes()
 }
 
 /// Returns the text of an argument: of stdin for `-`, of a file for `@FILE`, else the argument itself.
-pub(super) fn text(argument: &str) -> anyhow::Result<String> {
+pub(super) fn read_argument(argument: &str) -> anyhow::Result<String> {
     if argument == "-" {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text)?;
@@ -326,7 +325,7 @@ mod tests {
             rows: vec![Vec::new(); 3],
             truncated: true,
         };
-        let by_rows = truncation(
+        let by_rows = truncation_message(
             &answer,
             &SparqlLimits {
                 rows: 3,
@@ -337,7 +336,7 @@ mod tests {
             by_rows,
             "the result was truncated to 3 rows; --rows raises the limit"
         );
-        let by_size = truncation(
+        let by_size = truncation_message(
             &answer,
             &SparqlLimits {
                 rows: 4,

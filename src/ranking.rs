@@ -146,6 +146,22 @@ impl Origin {
             Self::Setting(place) | Self::Flag(place) => Some(place),
         }
     }
+
+    /// Returns true if `index` records the choice in the home. Settings and defaults may change later.
+    fn is_recorded(&self) -> bool {
+        matches!(self, Self::Flag(_) | Self::Index)
+    }
+}
+
+/// Returns the name of a model, or the absolute path of one in a folder: other commands may run elsewhere.
+fn absolute_model(model: String) -> anyhow::Result<String> {
+    if !is_path(&model) && !Path::new(&model).is_dir() {
+        return Ok(model);
+    }
+    let path = Path::new(&model)
+        .canonicalize()
+        .with_context(|| format!("cannot find the model {model}"))?;
+    Ok(path.to_string_lossy().into_owned())
 }
 
 /// Models of a home, by name or path.
@@ -237,12 +253,11 @@ impl Choice {
         } else if of_record.is_any() {
             (of_record, Origin::Index)
         } else {
-            let shipped = || Some(SHIPPED_MODEL.to_owned());
             let pooling = flags.pooling.clone();
             (
                 Models {
-                    dpr: shipped(),
-                    colbert: shipped(),
+                    dpr: Some(SHIPPED_MODEL.to_owned()),
+                    colbert: Some(SHIPPED_MODEL.to_owned()),
                     pooling,
                     ..Models::default()
                 },
@@ -382,31 +397,18 @@ impl Choice {
 
     /// Returns the record after `index`: choices by flags, and kept ones.
     fn record(&self) -> anyhow::Result<Record> {
-        let is_kept = |origin: &Origin| matches!(origin, Origin::Flag(_) | Origin::Index);
-        let model = |model: &Option<String>| -> anyhow::Result<Option<String>> {
-            let Some(model) = model.as_ref().filter(|_| is_kept(&self.models_origin)) else {
-                return Ok(None);
-            };
-            // Other commands may run in another folder.
-            if is_path(model) || Path::new(model).is_dir() {
-                let path = Path::new(model)
-                    .canonicalize()
-                    .with_context(|| format!("cannot find the model {model}"))?;
-                return Ok(Some(path.to_string_lossy().into_owned()));
-            }
-            Ok(Some(model.clone()))
+        let models = if self.models_origin.is_recorded() {
+            self.models.clone()
+        } else {
+            Models::default()
         };
         Ok(Record {
-            ranking: Some(self.preset).filter(|_| is_kept(&self.preset_origin)),
-            dpr: model(&self.models.dpr)?,
-            colbert: model(&self.models.colbert)?,
-            sparse: model(&self.models.sparse)?,
-            pooling: self
-                .models
-                .pooling
-                .clone()
-                .filter(|_| is_kept(&self.models_origin)),
-            onnx: self.onnx.clone().filter(|_| is_kept(&self.onnx_origin)),
+            ranking: Some(self.preset).filter(|_| self.preset_origin.is_recorded()),
+            dpr: models.dpr.map(absolute_model).transpose()?,
+            colbert: models.colbert.map(absolute_model).transpose()?,
+            sparse: models.sparse.map(absolute_model).transpose()?,
+            pooling: models.pooling,
+            onnx: self.onnx.clone().filter(|_| self.onnx_origin.is_recorded()),
         })
     }
 
@@ -432,7 +434,7 @@ impl Choice {
             Ok(encoders) => encoders,
             Err(error) if self.explicit().is_some() => return Err(error),
             Err(error) => {
-                let missing = Some(absence(error)?);
+                let missing = Some(missing_model_reason(error)?);
                 return Ok(Opened {
                     missing,
                     ..Opened::default()
@@ -480,7 +482,7 @@ impl Choice {
                 }),
                 None,
             )),
-            Err(error) => Ok((None, Some(absence(error.into())?))),
+            Err(error) => Ok((None, Some(missing_model_reason(error.into())?))),
         }
     }
 
@@ -605,7 +607,7 @@ impl Choice {
             if let Some(explicit) = self.explicit() {
                 bail!(
                     "{}",
-                    contradiction(
+                    describe_contradiction(
                         home,
                         explicit,
                         encoder.name(),
@@ -720,7 +722,7 @@ impl std::error::Error for MissingModel {}
 ///
 /// # Errors
 /// The error itself, if the model is broken.
-fn absence(error: anyhow::Error) -> anyhow::Result<String> {
+fn missing_model_reason(error: anyhow::Error) -> anyhow::Result<String> {
     if let Some(MissingModel(reason)) = error.downcast_ref() {
         return Ok(reason.clone());
     }
@@ -748,7 +750,7 @@ fn has_vectors_of(home: &Path, model: &str) -> anyhow::Result<bool> {
 }
 
 /// Describes a choice for which the home has no vectors: both values, and the remedy.
-fn contradiction(
+fn describe_contradiction(
     home: &Path,
     explicit: &str,
     model: &str,

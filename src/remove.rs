@@ -2,7 +2,7 @@
 
 use super::ExitStatus;
 use super::config::Config;
-use super::local::{local_home, make, unexpected};
+use super::local::{local_home, make_local_change, unexpected_report};
 use super::server_client::ServerArguments;
 use super::terminal::counted;
 use super::worker::WorkerArguments;
@@ -50,10 +50,11 @@ pub(crate) fn run(
     check_home(home)?;
     let change = arguments.change()?;
     let local = local_home(home, config, None, &WorkerArguments::default())?;
-    let removed = match make(&local, change, arguments.unit(), Cancellation::default())? {
-        ChangeReport::Remove(Removed { removed }) => removed,
-        other => return Err(unexpected(&other)),
-    };
+    let removed =
+        match make_local_change(&local, change, arguments.unit(), Cancellation::default())? {
+            ChangeReport::Remove(Removed { removed }) => removed,
+            other => return Err(unexpected_report(&other)),
+        };
     writeln!(messages(), "{} removed", counted(removed, arguments.unit()))?;
     Ok(ExitStatus::Success)
 }

@@ -20,7 +20,7 @@ pub(super) fn table_lines(
     let number_width = number_width.unwrap_or(0).max(1);
     let mut header = style.faint(&format!("{:>number_width$}", "#"));
     for &(place, width) in &columns {
-        header += &padded(&table.columns[place], width, style, words);
+        header += &pad_cell(&table.columns[place], width, style, words);
     }
     let all_rows = match table.matching_rows {
         Some(matching) if matching > 0 || table.rows.is_empty() => format!(
@@ -43,7 +43,7 @@ pub(super) fn table_lines(
     for row in &table.rows {
         let mut line = style.faint(&format!("{:>number_width$}", grouped(row.number)));
         for &(place, width) in &columns {
-            line += &padded(&row.cells[place], width, style, words);
+            line += &pad_cell(&row.cells[place], width, style, words);
         }
         lines.push(line.trim_end().to_owned());
     }
@@ -55,12 +55,11 @@ fn fitting_columns(table: &SnippetTable, words: Option<&QueryWords>) -> Vec<(usi
     let mut columns = Vec::with_capacity(table.columns.len());
     for (place, column) in table.columns.iter().enumerate() {
         let cells = table.rows.iter().map(|row| &row.cells[place]);
-        let cells = || cells.clone().chain([column]);
-        let width = cells()
-            .map(|cell| shorten(cell, words).width())
-            .max()
-            .unwrap_or(0);
-        let has_match = cells().any(|cell| !cell.matched.is_empty());
+        let (mut width, mut has_match) = (0, false);
+        for cell in cells.chain([column]) {
+            width = width.max(shorten_cell(cell, words).width());
+            has_match |= !cell.matched.is_empty();
+        }
         columns.push((!has_match, place, width));
     }
     columns.sort_unstable();
@@ -77,7 +76,7 @@ fn fitting_columns(table: &SnippetTable, words: Option<&QueryWords>) -> Vec<(usi
 }
 
 /// Returns the beginning of a cell or, if its first word of the query is later, the part that begins with this word.
-fn shorten(cell: &SnippetCell, words: Option<&QueryWords>) -> String {
+fn shorten_cell(cell: &SnippetCell, words: Option<&QueryWords>) -> String {
     let text = cell.text.as_str();
     let length = text.chars().count();
     let words = words.filter(|_| length > MAX_CELL_CHARACTERS && !cell.matched.is_empty());
@@ -100,11 +99,11 @@ fn shorten(cell: &SnippetCell, words: Option<&QueryWords>) -> String {
 }
 
 /// Returns a cell after two spaces, filled to a width.
-fn padded(cell: &SnippetCell, width: usize, style: Style, words: Option<&QueryWords>) -> String {
-    let text = shorten(cell, words);
+fn pad_cell(cell: &SnippetCell, width: usize, style: Style, words: Option<&QueryWords>) -> String {
+    let text = shorten_cell(cell, words);
     let fill = " ".repeat(width.saturating_sub(text.width()));
     let text = match words {
-        Some(words) => style.marked(&text, words.in_text(&cell.text)),
+        Some(words) => style.highlight_words(&text, words.in_text(&cell.text)),
         None => text,
     };
     format!("  {text}{fill}")

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Tag of the run, its last column [default: the model, the fields unless all, and the encoders].
-    #[arg(long, value_name = "NAME", value_parser = tag)]
+    #[arg(long, value_name = "NAME", value_parser = parse_tag)]
     tag: Option<String>,
     #[command(flatten)]
     model: ModelArguments,
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
 }
 
 /// Parses the tag of a run.
-fn tag(text: &str) -> Result<String, String> {
+fn parse_tag(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(char::is_whitespace) {
         return Err("a tag is one word without white space".to_owned());
     }
@@ -89,13 +89,13 @@ pub(crate) fn run(
         .rerank
         .reranker(home, &choice, Some(&arguments.model), 1)?
     {
-        tag = encoder::tag(&tag, &reranker);
-        reranked = encoder::record(&reranker);
+        tag = encoder::run_tag(&tag, &reranker);
+        reranked = encoder::describe_reranker(&reranker);
         searcher = searcher.with_reranker(reranker);
     }
     let tag = arguments.tag.clone().unwrap_or(tag);
     let depth = arguments.depth.get();
-    let run = rank(&topics, tag, |topic| {
+    let run = rank_topics(&topics, tag, |topic| {
         Ok(searcher.rank_filtered(&topic.text, &topic_filter(topic), depth)?)
     })?;
     let record = json!({
@@ -104,7 +104,7 @@ pub(crate) fn run(
         "rerank": reranked,
         "collection": provenance::collection(&searcher)?,
     });
-    write(&run, record, arguments)
+    write_run(&run, record, arguments)
 }
 
 /// Ranks by the public search of a server.
@@ -116,7 +116,7 @@ fn run_at(address: &str, topics: &Topics, arguments: &Arguments) -> anyhow::Resu
     let client = ServerClient::at(address)?;
     let mut model = String::new();
     let tag = arguments.tag.clone().unwrap_or_else(|| "server".to_owned());
-    let run = rank(topics, tag, |topic| {
+    let run = rank_topics(topics, tag, |topic| {
         let Found {
             ranking,
             model: used,
@@ -124,7 +124,7 @@ fn run_at(address: &str, topics: &Topics, arguments: &Arguments) -> anyhow::Resu
         model = used;
         Ok(ranking)
     })?;
-    write(
+    write_run(
         &run,
         json!({ "model": model, "server": client.name() }),
         arguments,
@@ -132,7 +132,7 @@ fn run_at(address: &str, topics: &Topics, arguments: &Arguments) -> anyhow::Resu
 }
 
 /// Ranks for all topics.
-fn rank(
+fn rank_topics(
     topics: &Topics,
     tag: String,
     mut ranked: impl FnMut(&Topic) -> anyhow::Result<Ranking>,
@@ -161,7 +161,7 @@ fn rank(
 }
 
 /// Writes a run with its provenance record, which gets the fields that all runs have.
-fn write(run: &Run, mut record: Value, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
+fn write_run(run: &Run, mut record: Value, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     let mut text = Vec::new();
     run.write(&mut text)?;
     let Some(output) = &arguments.output else {

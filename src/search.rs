@@ -11,7 +11,7 @@ use super::model::ModelArguments;
 use super::output::{OutputArguments, write_json};
 use super::ranking::Preset;
 use super::rows::table_lines;
-use super::terminal::{Style, counted, cut, grouped, safe, verb};
+use super::terminal::{Style, counted, cut, grouped, safe, verb_form};
 use super::values::positive;
 use anyhow::Context;
 use lodeseek_catalog::{DatasetId, Metadata, Scheme};
@@ -120,7 +120,7 @@ pub(crate) fn run(
     let examples: Vec<Example> = arguments
         .like
         .iter()
-        .map(|named| example(home, &searcher, named))
+        .map(|named| find_example(home, &searcher, named))
         .collect::<anyhow::Result<_>>()?;
     let request = SearchRequest {
         syntax: if arguments.literal {
@@ -155,7 +155,7 @@ pub(crate) fn run(
         if response.hits.is_empty() {
             let unsatisfied = arguments
                 .filter
-                .unsatisfied(searcher.catalog(), &response.unknown_values)?;
+                .unsatisfied_conditions(searcher.catalog(), &response.unknown_values)?;
             if !unsatisfied.is_empty() {
                 writeln!(
                     out,
@@ -190,7 +190,7 @@ impl Arguments {
 }
 
 /// Returns an example by the id of a dataset, or else by the path of a file.
-fn example(home: &Path, searcher: &Searcher, named: &str) -> anyhow::Result<Example> {
+fn find_example(home: &Path, searcher: &Searcher, named: &str) -> anyhow::Result<Example> {
     let id = DatasetId::new(named);
     if let Ok(id) = &id
         && searcher.catalog().numeric_facts(id)?.is_some()
@@ -264,14 +264,14 @@ fn write_response(
         return Ok(());
     }
     for hit in &response.hits {
-        view.hit(out, hit)?;
+        view.write_hit(out, hit)?;
     }
     Ok(())
 }
 
 /// Returns the numbers of good and of weaker matches in words.
 fn match_counts(good: usize, weak: usize) -> String {
-    let matches = verb(good, "match", "matches");
+    let matches = verb_form(good, "match", "matches");
     let counts = match good {
         0 => "No good match".to_owned(),
         _ => format!("{} good {matches}", grouped(good as u64)),
@@ -333,7 +333,10 @@ fn write_interpretations(
     if interpretations.is_empty() {
         return Ok(());
     }
-    let described: Vec<String> = interpretations.iter().map(describe).collect();
+    let described: Vec<String> = interpretations
+        .iter()
+        .map(describe_interpretation)
+        .collect();
     writeln!(
         out,
         "interpreted: {} (--literal searches for the words as typed)",
@@ -341,7 +344,7 @@ fn write_interpretations(
     )
 }
 
-fn describe(part: &Interpretation) -> String {
+fn describe_interpretation(part: &Interpretation) -> String {
     if part.kind == InterpretationKind::Translation {
         let language = language_name(part.language.as_deref().unwrap_or_default());
         return format!(
@@ -511,7 +514,7 @@ impl View<'_> {
             Some(score) if self.request.explain => format!(" {score:.3}"),
             _ => String::new(),
         };
-        let title = self.style.strong(&self.marked(metadata.title(), 90));
+        let title = self.style.strong(&self.mark_words(metadata.title(), 90));
         let address = metadata
             .landing_page
             .as_deref()
@@ -520,13 +523,13 @@ impl View<'_> {
             out,
             "{:>2}. {}  {}",
             hit.rank,
-            self.style.linked(&title, address),
+            self.style.link(&title, address),
             self.style
                 .faint(&format!("[{}]{}", safe(metadata.id.as_str()), score))
         )
     }
 
-    fn hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
+    fn write_hit(&self, out: &mut impl Write, hit: &Hit) -> io::Result<()> {
         let metadata = &hit.card.metadata;
         writeln!(out)?;
         self.write_title(out, hit)?;
@@ -544,7 +547,7 @@ impl View<'_> {
             writeln!(out, "    {}", self.style.faint(&facts.join(" · ")))?;
         }
         if let Some(description) = metadata.description() {
-            writeln!(out, "    {}", self.marked(description, 160))?;
+            writeln!(out, "    {}", self.mark_words(description, 160))?;
         }
         if !hit.duplicates.is_empty() {
             let named = hit.duplicates.iter().map(|other| match &other.publisher {
@@ -558,7 +561,7 @@ impl View<'_> {
             )?;
         }
         write_themes(out, metadata)?;
-        self.coverage(out, &hit.card.coverage)?;
+        self.write_coverage(out, &hit.card.coverage)?;
         let fields: Vec<String> = hit
             .fields
             .iter()
@@ -579,20 +582,20 @@ impl View<'_> {
         } else if hit.dense.is_empty() {
             writeln!(out, "    contains none of the words")?;
         } else {
-            self.similar_parts(out, &hit.dense)?;
+            self.write_similar_parts(out, &hit.dense)?;
         }
         if hit.quality == MatchQuality::Weak && !hit.is_closest() {
             writeln!(out, "    weak match")?;
         }
         for similarity in &hit.similar_to {
-            self.similar(out, similarity)?;
+            self.write_similarity(out, similarity)?;
         }
         if let Some(works) = &hit.works {
-            self.works(out, works)?;
+            self.write_works(out, works)?;
         }
         if self.request.explain {
             for dense in &hit.dense {
-                self.dense(out, dense)?;
+                self.write_dense(out, dense)?;
             }
             if let Some(score) = hit.cross_encoder {
                 writeln!(out, "    cross-encoder {score:.3}")?;
@@ -610,8 +613,8 @@ impl View<'_> {
             }
         }
         match &hit.table {
-            Some(table) => self.table(out, table),
-            None => self.snippet(out, &hit.snippet),
+            Some(table) => self.write_table(out, table),
+            None => self.write_snippet(out, &hit.snippet),
         }
     }
 
@@ -626,15 +629,15 @@ impl View<'_> {
             Some(number) => format!(
                 "row {} ({}), column {}: {}",
                 grouped(number),
-                self.marked(&subject.label, 50),
-                self.marked(&predicate.label, 40),
-                self.marked(&object.label, 80)
+                self.mark_words(&subject.label, 50),
+                self.mark_words(&predicate.label, 40),
+                self.mark_words(&object.label, 80)
             ),
             None => self.triple(&evidence.triple),
         }
     }
 
-    fn table(&self, out: &mut impl Write, table: &SnippetTable) -> io::Result<()> {
+    fn write_table(&self, out: &mut impl Write, table: &SnippetTable) -> io::Result<()> {
         for line in table_lines(table, self.style, Some(&self.response.words)) {
             writeln!(out, "    {} {line}", self.style.faint("│"))?;
         }
@@ -642,7 +645,7 @@ impl View<'_> {
     }
 
     /// Writes the area and the period if the request filters by them.
-    fn coverage(&self, out: &mut impl Write, coverage: &Coverage) -> io::Result<()> {
+    fn write_coverage(&self, out: &mut impl Write, coverage: &Coverage) -> io::Result<()> {
         if let Some(place) = coverage
             .place
             .as_ref()
@@ -661,7 +664,11 @@ impl View<'_> {
     }
 
     /// Writes the similarity to an example, with the reasons.
-    fn similar(&self, out: &mut impl Write, similarity: &ExampleSimilarity) -> io::Result<()> {
+    fn write_similarity(
+        &self,
+        out: &mut impl Write,
+        similarity: &ExampleSimilarity,
+    ) -> io::Result<()> {
         let example = self
             .examples
             .get(similarity.example)
@@ -684,7 +691,7 @@ impl View<'_> {
     }
 
     /// Writes the works near to the query that use the dataset.
-    fn works(&self, out: &mut impl Write, evidence: &WorkEvidence) -> io::Result<()> {
+    fn write_works(&self, out: &mut impl Write, evidence: &WorkEvidence) -> io::Result<()> {
         let WorkEvidence {
             near, all, works, ..
         } = evidence;
@@ -701,7 +708,7 @@ impl View<'_> {
                 .unwrap_or_default();
             let title = self
                 .style
-                .linked(&self.marked(&work.title, 100), work.url.as_deref());
+                .link(&self.mark_words(&work.title, 100), work.url.as_deref());
             let similarity = if self.request.explain {
                 format!("{:.3} ", work.similarity)
             } else {
@@ -713,7 +720,7 @@ impl View<'_> {
     }
 
     /// Writes that a hit is only similar in meaning, with its nearest parts. With --explain, these follow with their scores.
-    fn similar_parts(&self, out: &mut impl Write, dense: &[DenseMatch]) -> io::Result<()> {
+    fn write_similar_parts(&self, out: &mut impl Write, dense: &[DenseMatch]) -> io::Result<()> {
         let mut texts: Vec<&str> = dense
             .iter()
             .flat_map(|dense| &dense.parts)
@@ -726,17 +733,14 @@ impl View<'_> {
         }
         writeln!(out, "    contains none of the words; similar in meaning:")?;
         for text in texts.iter().take(MAX_SIMILAR_PARTS) {
-            writeln!(out, "      {}", self.marked(text, 120))?;
+            writeln!(out, "      {}", self.mark_words(text, 120))?;
         }
         Ok(())
     }
 
     /// Writes the scores by vectors and the nearest parts.
-    fn dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
-        let score = |score: Option<f64>| {
-            score.map_or_else(|| "none".to_owned(), |score| format!("{score:.3}"))
-        };
-        let (metadata, data) = (score(dense.metadata), score(dense.data));
+    fn write_dense(&self, out: &mut impl Write, dense: &DenseMatch) -> io::Result<()> {
+        let (metadata, data) = (format_score(dense.metadata), format_score(dense.data));
         let model = match dense.is_multilingual {
             true => format!(" by {}", safe(&dense.model)),
             false => String::new(),
@@ -758,13 +762,13 @@ impl View<'_> {
                 out,
                 "      {:.3} {kind}: {}",
                 part.score,
-                self.marked(&part.text, 120)
+                self.mark_words(&part.text, 120)
             )?;
         }
         Ok(())
     }
 
-    fn snippet(&self, out: &mut impl Write, snippet: &[SnippetTriple]) -> io::Result<()> {
+    fn write_snippet(&self, out: &mut impl Write, snippet: &[SnippetTriple]) -> io::Result<()> {
         let (matching, others): (Vec<_>, Vec<_>) = snippet
             .iter()
             .partition(|triple| !triple.matched.is_empty());
@@ -780,22 +784,29 @@ impl View<'_> {
     }
 
     fn triple(&self, triple: &LabelledTriple) -> String {
-        let object = self.marked(&triple.object.label, 80);
+        let object = self.mark_words(&triple.object.label, 80);
         let object = if triple.object.kind == lodeseek_snippet::TermKind::Literal {
             format!("“{object}”")
         } else {
             object
         };
-        let subject = self.marked(&triple.subject.label, 50);
+        let subject = self.mark_words(&triple.subject.label, 50);
         format!(
             "{subject} — {} — {object}",
-            self.marked(&triple.predicate.label, 40)
+            self.mark_words(&triple.predicate.label, 40)
         )
     }
 
     /// Returns the beginning of a text with the words of the query emphasised.
-    fn marked(&self, text: &str, length: usize) -> String {
+    fn mark_words(&self, text: &str, length: usize) -> String {
         self.style
-            .marked(&cut(text, length), self.response.words.in_text(text))
+            .highlight_words(&cut(text, length), self.response.words.in_text(text))
+    }
+}
+
+fn format_score(score: Option<f64>) -> String {
+    match score {
+        Some(score) => format!("{score:.3}"),
+        None => "none".to_owned(),
     }
 }

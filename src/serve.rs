@@ -93,7 +93,7 @@ const SNAPSHOTS: &str = "Snapshots";
 const PORTAL: &str = "Portal";
 
 /// Number of hits of a page, and of a response to a request without a number.
-const PAGE_HITS: usize = 10;
+const DEFAULT_PAGE_HITS: usize = 10;
 
 /// Default address to listen on.
 pub(crate) const DEFAULT_BIND: &str = "127.0.0.1:7878";
@@ -108,7 +108,7 @@ pub(crate) fn run(
         .as_deref()
         .or(config.settings.server.bind.as_deref())
         .unwrap_or(DEFAULT_BIND);
-    let options = arguments.options(home, config, addresses(bind)?)?;
+    let options = arguments.options(home, config, resolve_addresses(bind)?)?;
     let options = ServeOptions {
         tls: arguments.tls(config)?,
         ..options
@@ -126,7 +126,7 @@ pub(crate) fn run(
     );
     // A server that changes the collection creates what is missing; another one only reads.
     if options.background.is_some() || options.admin {
-        prepare(home, config)?;
+        create_missing_index(home, config)?;
     }
     check_analysis(config, Searcher::open(home)?.catalog().analysis()?)?;
     let reranker =
@@ -171,7 +171,7 @@ pub(crate) fn run_mcp(home: &Path, config: &Config) -> anyhow::Result<ExitStatus
 ///
 /// # Errors
 /// If the text has no port, or the name has no address.
-fn addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
+fn resolve_addresses(bind: &str) -> anyhow::Result<Vec<SocketAddr>> {
     let found = bind.to_socket_addrs().with_context(|| {
         format!("cannot listen on {bind:?}: write an address or a host name, and a port, for example localhost:8102")
     })?;
@@ -210,15 +210,12 @@ impl Arguments {
             .or(config.settings.server.snapshot_key.as_deref());
         let cache = replica::open_cache(location, folder, key)?;
         let (arguments, settings) = (self.clone(), config.clone());
-        let prepare = move |home: &Path| {
+        let replica = Replica::new(cache, replica::interval(config), move |home| {
             arguments
                 .home_options(home, &settings)
                 .map_err(|error| super::errors::message(&error))
-        };
-        serve_replica(
-            Replica::new(cache, replica::interval(config), prepare),
-            options,
-        )?;
+        });
+        serve_replica(replica, options)?;
         Ok(ExitStatus::Success)
     }
 
@@ -263,9 +260,9 @@ impl Arguments {
             editor,
             endpoints: self.egress.client(config),
             portal: self.portal(config),
-            branding: branding(config)?,
+            branding: read_branding(config)?,
             operators: operators(token.as_deref())?,
-            reload: Some(reload(token)),
+            reload: Some(token_reload(token)),
             admin: self.admin || settings.server.admin.unwrap_or(false),
             background: schedule.map(HarvestSchedule::into_background),
             private_networks: networks,
@@ -352,7 +349,7 @@ impl Arguments {
         let rerank = RerankArguments::from_preset(self.ranking);
         let choice = rerank.choice(home, config, None)?;
         if !changes {
-            return rerank.reranker(home, &choice, None, PAGE_HITS);
+            return rerank.reranker(home, &choice, None, DEFAULT_PAGE_HITS);
         }
         let opened = choice
             .open_and_create(home, config.settings.encoders.vectors)?
@@ -362,8 +359,14 @@ impl Arguments {
         } else {
             rerank.pool_of(&choice)
         };
-        let reranker =
-            rerank.reranker_of(home, &choice, opened, pool, PAGE_HITS, WorksUse::Followed)?;
+        let reranker = rerank.reranker_of(
+            home,
+            &choice,
+            opened,
+            pool,
+            DEFAULT_PAGE_HITS,
+            WorksUse::Followed,
+        )?;
         choice.write_record(home)?;
         Ok(reranker)
     }
@@ -413,7 +416,7 @@ fn setting_files(home: &Path) -> SettingFiles {
 }
 
 /// Reads the branding of the pages.
-pub(crate) fn branding(config: &Config) -> anyhow::Result<Branding> {
+pub(crate) fn read_branding(config: &Config) -> anyhow::Result<Branding> {
     let settings = config.settings.portal.clone();
     Ok(Branding {
         imprint: settings.imprint,
@@ -433,7 +436,7 @@ pub(crate) fn branding(config: &Config) -> anyhow::Result<Branding> {
 }
 
 /// Creates the index of a home that is filled while it is served.
-fn prepare(home: &Path, config: &Config) -> anyhow::Result<()> {
+fn create_missing_index(home: &Path, config: &Config) -> anyhow::Result<()> {
     if matches!(
         Index::open(&index_folder(home)),
         Err(IndexError::Missing(_))
@@ -481,7 +484,7 @@ pub(crate) fn operators(token_file: Option<&Path>) -> anyhow::Result<Operators> 
 }
 
 /// Returns the function that reads the operator token again at SIGHUP.
-fn reload(token_file: Option<PathBuf>) -> Reload {
+fn token_reload(token_file: Option<PathBuf>) -> Reload {
     Reload::new(move || {
         operators(token_file.as_deref()).map_err(|error| super::errors::message(&error))
     })

@@ -26,11 +26,11 @@ use std::time::Duration;
 use upload::Upload;
 
 /// Time that one response may wait for the end of a job. Progress is shown in between.
-const WAIT_SECONDS: u64 = 1;
+const MAX_WAIT_SECONDS: u64 = 1;
 /// Size of the lists in which works are sent, in bytes. A list of the server may have twice as many.
 const MAX_LIST_BYTES: usize = 8 << 20;
 /// Time without any data after which the server counts as hanging.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const READ_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A server elsewhere, and the token for it.
 #[derive(clap::Args, Debug, Default)]
@@ -254,7 +254,7 @@ impl ServerClient {
     pub(super) fn add_works(&self, works: &[CitingWork]) -> anyhow::Result<AddedWorks> {
         let stop = cancellation_on_stop_signal()?;
         let mut sum = AddedWorks::default();
-        for list in lists(works)? {
+        for list in json_lists(works)? {
             let job = self.send("POST", "/api/admin/works", "application/jsonl", &list)?;
             let result = self.follow(job, "works", &stop)?;
             let report: AddedWorks =
@@ -438,7 +438,7 @@ impl ServerClient {
                 ));
                 self.request("DELETE", &address, None)?;
             }
-            show(&bar, &job["progress"]);
+            show_progress(&bar, &job["progress"]);
             job = self.get(&address)?;
         };
         bar.finish_and_clear();
@@ -513,7 +513,7 @@ fn dataset_path(id: &str) -> String {
 }
 
 /// Returns works as JSON lines, in lists of limited size.
-fn lists(works: &[CitingWork]) -> anyhow::Result<Vec<String>> {
+fn json_lists(works: &[CitingWork]) -> anyhow::Result<Vec<String>> {
     let mut lists = vec![String::new()];
     for work in works {
         let line = serde_json::to_string(work)? + "\n";
@@ -528,7 +528,7 @@ fn lists(works: &[CitingWork]) -> anyhow::Result<Vec<String>> {
 }
 
 /// Shows the progress of a job. The number of datasets of a harvest is unknown before its end.
-fn show(bar: &ProgressBar, progress: &Value) {
+fn show_progress(bar: &ProgressBar, progress: &Value) {
     let done = progress["done"].as_u64().unwrap_or(0);
     bar.set_length(progress["total"].as_u64().unwrap_or(0).max(done).max(1));
     bar.set_position(done);
@@ -541,32 +541,10 @@ fn show(bar: &ProgressBar, progress: &Value) {
     bar.set_prefix(prefix);
 }
 
-/// Sends a request over a local socket.
+/// Sends a request over a local socket, and returns the JSON of the response.
 #[cfg(unix)]
 fn local_request(socket: &Path, request: &Conditional<'_>, body: &str) -> anyhow::Result<Value> {
-    let Conditional {
-        method,
-        path,
-        media_type,
-        if_match,
-    } = request;
-    let condition = if_match
-        .map(|tag| format!("If-Match: {tag}\r\n"))
-        .unwrap_or_default();
-    let exchange = || -> io::Result<Vec<u8>> {
-        let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nPrefer: wait={WAIT_SECONDS}\r\n\
-             Content-Type: {media_type}\r\n{condition}Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        )?;
-        let mut response = Vec::new();
-        stream.read_to_end(&mut response)?;
-        Ok(response)
-    };
-    let response = exchange().context(
+    let response = exchange_bytes(socket, request, body).context(
         "the running server does not answer; restart it, or stop it and run the command again",
     )?;
     let value = json_of(&response).context(
@@ -576,6 +554,31 @@ fn local_request(socket: &Path, request: &Conditional<'_>, body: &str) -> anyhow
         (None, Some(error)) => bail!("{error}"),
         _ => Ok(value),
     }
+}
+
+/// Sends a request over a local socket, and returns the response with its headers.
+#[cfg(unix)]
+fn exchange_bytes(socket: &Path, request: &Conditional<'_>, body: &str) -> io::Result<Vec<u8>> {
+    let Conditional {
+        method,
+        path,
+        media_type,
+        if_match,
+    } = request;
+    let condition = if_match
+        .map(|tag| format!("If-Match: {tag}\r\n"))
+        .unwrap_or_default();
+    let mut stream = std::os::unix::net::UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nPrefer: wait={MAX_WAIT_SECONDS}\r\n\
+         Content-Type: {media_type}\r\n{condition}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    Ok(response)
 }
 
 /// Returns the JSON body of a response. The server ends it with the connection, and does not split it into chunks.
@@ -609,7 +612,7 @@ mod tests {
             datasets: vec![DatasetId::new("a").expect("an id")],
         };
         let works: Vec<CitingWork> = (0..8).map(work).collect();
-        let lists = lists(&works).expect("JSON");
+        let lists = json_lists(&works).expect("JSON");
         assert_eq!(
             lists
                 .iter()

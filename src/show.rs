@@ -7,7 +7,7 @@ use super::rows::table_lines;
 use super::similar::reason;
 use super::syntax::{Syntax, write_graph};
 use super::terminal::{Style, counted, cut, grouped, safe};
-use lodeseek_catalog::{DatasetId, Scheme};
+use lodeseek_catalog::{DatasetId, Metadata, Scheme};
 use lodeseek_engine::{
     Card, Facet, RelatedDatasets, Searcher, dataset_triples, index_folder, overlap_clauses,
     suggested_theme_triples,
@@ -52,12 +52,15 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         .catalog()
         .card(&id)?
         .ok_or_else(|| dataset_ids::unknown(home, &searcher, &id))?;
-    let related = searcher.catalog().related(&id)?.unwrap_or_default();
+    let related = searcher
+        .catalog()
+        .related_datasets(&id)?
+        .unwrap_or_default();
     let suggested = searcher
         .catalog()
         .facet_values(&id, Facet::SuggestedTheme)?;
     if arguments.output.is_json() {
-        let mut value = json(&card, &related)?;
+        let mut value = card_json(&card, &related)?;
         if !suggested.is_empty() {
             value["suggestedThemes"] = suggested.into();
         }
@@ -73,7 +76,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 }
 
 /// Returns the card as JSON, with the duplicates and editions, if there are any.
-fn json(card: &Card, related: &RelatedDatasets) -> anyhow::Result<serde_json::Value> {
+fn card_json(card: &Card, related: &RelatedDatasets) -> anyhow::Result<serde_json::Value> {
     let mut value = serde_json::to_value(card)?;
     if *related != RelatedDatasets::default() {
         value["related"] = serde_json::to_value(related)?;
@@ -99,7 +102,7 @@ fn extra_properties(home: &Path, id: &DatasetId) -> anyhow::Result<Vec<(&'static
     }
 }
 
-fn write_related(out: &mut impl Write, related: &RelatedDatasets) -> io::Result<()> {
+fn write_related_datasets(out: &mut impl Write, related: &RelatedDatasets) -> io::Result<()> {
     if !related.duplicates.is_empty() {
         let named = related.duplicates.iter().map(|other| {
             let name = other
@@ -154,6 +157,8 @@ fn write_related(out: &mut impl Write, related: &RelatedDatasets) -> io::Result<
 
 /// Maximum number of tables that are listed.
 const MAX_TABLES: usize = 8;
+/// Maximum number of classes, of properties, of languages and of links that are printed.
+const MAX_PROFILE_VALUES: usize = 8;
 
 /// Returns the size and the format of a table in words.
 fn describe_table(table: &TableSummary) -> String {
@@ -173,6 +178,12 @@ fn describe_table(table: &TableSummary) -> String {
         parts.push(format!("{} left out", counted(table.omitted_rows, "row")));
     }
     format!("{}: {}", cut(&table.name, 60), parts.join(", "))
+}
+
+/// Returns the labels of the themes of a scheme, separated by commas.
+fn join_themes(metadata: &Metadata, scheme: Scheme) -> String {
+    let labels: Vec<String> = metadata.themes_of(scheme).map(safe).collect();
+    labels.join(", ")
 }
 
 fn write_card(
@@ -213,18 +224,11 @@ fn write_card(
         .iter()
         .map(|work| safe(&work.title))
         .collect();
-    let themes = |scheme| {
-        metadata
-            .themes_of(scheme)
-            .map(safe)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     for (name, value) in [
         ("also", names.join(", ")),
-        ("tasks", themes(Scheme::Task)),
-        ("modalities", themes(Scheme::Modality)),
-        ("languages", themes(Scheme::Language)),
+        ("tasks", join_themes(metadata, Scheme::Task)),
+        ("modalities", join_themes(metadata, Scheme::Modality)),
+        ("languages", join_themes(metadata, Scheme::Language)),
         ("introduced", works.join("; ")),
         (
             "used by",
@@ -294,7 +298,7 @@ fn write_card(
             cut(&values.join(", "), 300)
         )?;
     }
-    write_related(out, related)?;
+    write_related_datasets(out, related)?;
     writeln!(
         out,
         "\n{} triples, {} entities, {} classes, {} properties, {} literals",
@@ -325,25 +329,17 @@ fn write_card(
         ("languages", &profile.languages, false),
         ("links to", &profile.links, false),
     ] {
-        let shown = |(value, count): &(String, u64)| {
+        let mut values = Vec::new();
+        for (value, count) in counts.iter().take(MAX_PROFILE_VALUES) {
             let value = if is_name {
                 words(local_name(value))
             } else {
                 value.clone()
             };
-            format!("{} {}", safe(&value), grouped(*count))
-        };
-        if !counts.is_empty() {
-            writeln!(
-                out,
-                "  {name:<10} {}",
-                counts
-                    .iter()
-                    .take(8)
-                    .map(shown)
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )?;
+            values.push(format!("{} {}", safe(&value), grouped(*count)));
+        }
+        if !values.is_empty() {
+            writeln!(out, "  {name:<10} {}", values.join(", "))?;
         }
     }
     if let Some(rows) = &card.table {

@@ -11,7 +11,7 @@ use anyhow::Context;
 use lodeseek_catalog::DatasetId;
 use lodeseek_cli::streams::messages;
 use lodeseek_engine::{
-    Content, DatasetSnippet, ExtractedSnippet, Searcher, SnippetRequest, check_query,
+    Content, DatasetSnippet, ExtractedSnippet, QueryWords, Searcher, SnippetRequest, check_query,
     extract_snippet,
 };
 use lodeseek_index::Analysis;
@@ -156,12 +156,11 @@ impl Source {
                 Ok(SnippetResult::File(content, Box::new(made)))
             }
             Self::Dataset(searcher, id) => {
-                let made = searcher.snippet(&id, request, deadline)?;
-                let missing = || {
+                let Some(made) = searcher.snippet(&id, request, deadline)? else {
                     let unknown = dataset_ids::unknown(home, &searcher, &id);
-                    anyhow::anyhow!("{id} is neither a file nor a dataset: {unknown}")
+                    anyhow::bail!("{id} is neither a file nor a dataset: {unknown}");
                 };
-                Ok(SnippetResult::Dataset(Box::new(made.ok_or_else(missing)?)))
+                Ok(SnippetResult::Dataset(Box::new(made)))
             }
         }
     }
@@ -188,18 +187,22 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let request = arguments.request();
     let source = Source::open(home, arguments, request.method)?;
     let started = Instant::now();
-    let has_passed = || {
-        arguments
-            .deadline
-            .is_some_and(|limit| started.elapsed() >= Duration::from_millis(limit))
-    };
-    let made = source.make(home, &request, Deadline::new(&has_passed))?;
+    let limit = arguments.deadline.map(Duration::from_millis);
+    let made = source.make(
+        home,
+        &request,
+        Deadline::new(&|| limit.is_some_and(|limit| started.elapsed() >= limit)),
+    )?;
     let time = started.elapsed();
     let (content, snippet) = made.parts();
     if let Some(syntax) = arguments.rdf {
-        io::stdout()
-            .lock()
-            .write_all(&rdf(home, arguments, &request, &made, syntax.into())?)?;
+        io::stdout().lock().write_all(&snippet_rdf(
+            home,
+            arguments,
+            &request,
+            &made,
+            syntax.into(),
+        )?)?;
     } else if let Some(file) = &arguments.svg {
         let triples: Vec<LabelledTriple> = snippet
             .triples
@@ -230,7 +233,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     })
 }
 
-fn rdf(
+fn snippet_rdf(
     home: &Path,
     arguments: &Arguments,
     request: &SnippetRequest,
@@ -277,8 +280,6 @@ fn write_snippet(out: &mut impl Write, snippet: &ExtractedSnippet) -> io::Result
         }
         return Ok(());
     }
-    let shown =
-        |term: &LabelledTerm| style.marked(&safe(&term.label), snippet.words.in_text(&term.label));
     for LabelledTriple {
         subject,
         predicate,
@@ -288,12 +289,17 @@ fn write_snippet(out: &mut impl Write, snippet: &ExtractedSnippet) -> io::Result
         writeln!(
             out,
             "{} — {} — {}",
-            shown(subject),
-            shown(predicate),
-            shown(object)
+            mark_words(subject, &snippet.words, style),
+            mark_words(predicate, &snippet.words, style),
+            mark_words(object, &snippet.words, style)
         )?;
     }
     Ok(())
+}
+
+/// Returns the label of a term, with the words of the query emphasised.
+fn mark_words(term: &LabelledTerm, words: &QueryWords, style: Style) -> String {
+    style.highlight_words(&safe(&term.label), words.in_text(&term.label))
 }
 
 fn write_note(
@@ -358,11 +364,11 @@ fn sample_file(target: &str, triples: usize, method: Method) -> anyhow::Result<C
                 grouped(error)
             ),
         };
-        let (held, all) = (
+        let (sampled, all) = (
             grouped(sample.graph.len() as u64),
             grouped(sample.profile.triples),
         );
-        writeln!(messages(), "a sample of {held} of {all} triples{error}")?;
+        writeln!(messages(), "a sample of {sampled} of {all} triples{error}")?;
     }
     Ok(Content::from_sample(sample))
 }

@@ -2,11 +2,11 @@
 
 use super::ExitStatus;
 use super::output::{OutputArguments, write_json};
-use super::query::text;
+use super::query::read_argument;
 use super::terminal::{Style, counted, cut, grouped, safe};
 use lodeseek_catalog::{DatasetId, plain_text};
 use lodeseek_sparql::{QueryEngine, Sources, SparqlLimits};
-use lodeseek_store::{Access, Store};
+use lodeseek_store::{Access, Store, StoreError};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     let store = Store::open(home, Access::Read, None)?;
     let store = Arc::new(store);
     let found = QueryEngine::new(Arc::clone(&store))
-        .sources(&text(&arguments.query)?, &SparqlLimits::default())?;
+        .sources(&read_argument(&arguments.query)?, &SparqlLimits::default())?;
     let mut out = io::stdout().lock();
     if arguments.output.is_json() {
         write_json(&mut out, &found.to_json(store.iris()))?;
@@ -48,27 +48,6 @@ fn write_table(
     limit: usize,
 ) -> anyhow::Result<()> {
     let style = Style::of_stdout();
-    let line = |id: &DatasetId, number: String| -> anyhow::Result<String> {
-        let title = cut(&plain_text(store.entry(id)?.dataset.metadata.title()), 80);
-        let endpoints = found
-            .endpoints
-            .get(id)
-            .into_iter()
-            .flatten()
-            .map(|endpoint| format!("  <{}>", safe(endpoint)));
-        let name = style.faint(&format!("[{}]", safe(id.as_str())));
-        Ok(format!(
-            "{number:>14}  {title}  {name}{}",
-            endpoints.collect::<String>()
-        ))
-    };
-    let more = |all: usize| {
-        if all > limit {
-            format!("{:>14}  and {} more", "", grouped((all - limit) as u64))
-        } else {
-            String::new()
-        }
-    };
     for pattern in &found.patterns {
         let all = pattern.sources.len();
         writeln!(
@@ -78,9 +57,11 @@ fn write_table(
             counted(all, "dataset")
         )?;
         for source in pattern.sources.iter().take(limit) {
-            writeln!(out, "{}", line(&source.dataset, grouped(source.triples))?)?;
+            let title = dataset_title(store, &source.dataset)?;
+            let name = format_name(found, &source.dataset, style);
+            writeln!(out, "{:>14}  {title}  {name}", grouped(source.triples))?;
         }
-        write_if_any(out, &more(all))?;
+        write_remaining(out, all, limit)?;
     }
     writeln!(
         out,
@@ -89,16 +70,37 @@ fn write_table(
         counted(found.alone.len(), "dataset")
     )?;
     for id in found.alone.iter().take(limit) {
-        writeln!(out, "{}", line(id, String::new())?)?;
+        let title = dataset_title(store, id)?;
+        let name = format_name(found, id, style);
+        writeln!(out, "{:>14}  {title}  {name}", "")?;
     }
-    write_if_any(out, &more(found.alone.len()))?;
+    write_remaining(out, found.alone.len(), limit)?;
     Ok(())
 }
 
-fn write_if_any(out: &mut impl Write, line: &str) -> io::Result<()> {
-    if line.is_empty() {
-        Ok(())
-    } else {
-        writeln!(out, "{line}")
+fn dataset_title(store: &Store, id: &DatasetId) -> Result<String, StoreError> {
+    let entry = store.entry(id)?;
+    Ok(cut(&plain_text(entry.dataset.metadata.title()), 80))
+}
+
+/// Returns the id of a dataset, with the endpoints that serve it.
+fn format_name(found: &Sources, id: &DatasetId, style: Style) -> String {
+    let mut name = style.faint(&format!("[{}]", safe(id.as_str())));
+    for endpoint in found.endpoints.get(id).into_iter().flatten() {
+        name += &format!("  <{}>", safe(endpoint));
     }
+    name
+}
+
+/// Writes the number of datasets beyond the limit, if there are any.
+fn write_remaining(out: &mut impl Write, all: usize, limit: usize) -> io::Result<()> {
+    if all > limit {
+        writeln!(
+            out,
+            "{:>14}  and {} more",
+            "",
+            grouped((all - limit) as u64)
+        )?;
+    }
+    Ok(())
 }

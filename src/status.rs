@@ -61,7 +61,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         } else {
             Place::Home(home)
         };
-        write(
+        write_output(
             format,
             &Output {
                 place,
@@ -72,7 +72,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         return Ok(ExitStatus::Success);
     }
     let status = collection_status(&Store::open(home, Access::Read, None)?)?;
-    write(
+    write_output(
         format,
         &Output {
             place: Place::Home(home),
@@ -83,19 +83,19 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     Ok(ExitStatus::Success)
 }
 
-fn write(format: Format, output: &Output<'_>) -> anyhow::Result<()> {
+fn write_output(format: Format, output: &Output<'_>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match format {
         Format::Json => {
             serde_json::to_writer_pretty(&mut out, output)?;
             writeln!(out)?;
         }
-        Format::Text => write_status(&mut out, output)?,
+        Format::Text => write_status_text(&mut out, output)?,
     }
     Ok(())
 }
 
-fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
+fn write_status_text(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
     let status = output.status;
     match output.place {
         Place::Home(home) => writeln!(out, "home      {}", home.display())?,
@@ -164,9 +164,14 @@ fn write_status(out: &mut impl Write, output: &Output<'_>) -> io::Result<()> {
     parts.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
     let parts: Vec<String> = parts
         .iter()
-        .map(|(name, bytes)| format!("{} {}", safe(name), size(**bytes)))
+        .map(|(name, bytes)| format!("{} {}", safe(name), format_size(**bytes)))
         .collect();
-    writeln!(out, "size      {}: {}", size(total), parts.join(", "))
+    writeln!(
+        out,
+        "size      {}: {}",
+        format_size(total),
+        parts.join(", ")
+    )
 }
 
 fn index_line(index: &IndexStatus) -> String {
@@ -215,12 +220,12 @@ fn vectors_line(vectors: &VectorStatus) -> String {
     format!(
         "{}{form}, {}; {freshness}",
         safe(&vectors.model),
-        size(vectors.bytes)
+        format_size(vectors.bytes)
     )
 }
 
 /// Returns a size in a unit for people.
-fn size(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),

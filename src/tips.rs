@@ -56,17 +56,17 @@ impl Place {
             Self::Index(key) => format!(
                 "choose it with `lodeseek index --{argument}`, or by `{key}` in lodeseek.toml or {}; measure others with \
                  `lodeseek run --{argument}`",
-                variable(key)
+                variable_name(key)
             ),
             Self::Setting(key) => format!(
                 "set `{key}` in lodeseek.toml, or {}; measure other values with `lodeseek run --{argument}`",
-                variable(key)
+                variable_name(key)
             ),
             Self::Run => format!("measure it with `lodeseek run --{argument}`"),
-            Self::Key(key) => format!("set `{key}` in lodeseek.toml, or {}", variable(key)),
+            Self::Key(key) => format!("set `{key}` in lodeseek.toml, or {}", variable_name(key)),
             Self::False(key) => format!(
                 "set `{key} = false` in lodeseek.toml, or {}=false",
-                variable(key)
+                variable_name(key)
             ),
         }
     }
@@ -228,7 +228,7 @@ fn removed_arguments() -> Vec<Removed> {
 }
 
 /// Returns the environment variable of a key, empty for an unknown key.
-fn variable(path: &str) -> String {
+fn variable_name(path: &str) -> String {
     let key = KEYS.iter().find(|key| key.path == path);
     key.map(|key| key.variable()).unwrap_or_default()
 }
@@ -419,17 +419,17 @@ mod tests {
             );
             match place {
                 Place::Index(key) => {
-                    assert!(!variable(key).is_empty(), "{key}");
+                    assert!(!variable_name(key).is_empty(), "{key}");
                     assert!(has_argument(&program, "index", argument), "{argument}");
                     assert!(has_argument(&program, "run", argument), "{argument}");
                 }
                 Place::Setting(key) => {
-                    assert!(!variable(key).is_empty(), "{key}");
+                    assert!(!variable_name(key).is_empty(), "{key}");
                     assert!(has_argument(&program, "run", argument), "{argument}");
                 }
                 Place::Run => assert!(has_argument(&program, "run", argument), "{argument}"),
                 Place::Key(key) | Place::False(key) => {
-                    assert!(!variable(key).is_empty(), "{key}");
+                    assert!(!variable_name(key).is_empty(), "{key}");
                 }
             }
         }

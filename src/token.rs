@@ -5,7 +5,7 @@ use super::output::{OutputArguments, write_json};
 use lodeseek_changes::{Scope, Tokens};
 use lodeseek_cli::streams::report_output;
 use lodeseek_store::check_home;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
@@ -62,11 +62,13 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         Command::List { output } => {
             let listed = tokens.list()?;
             if output.is_json() {
-                let row = |token: &lodeseek_changes::Token| json!({ "name": token.name, "scope": token.scope, "created": token.created });
-                write_json(
-                    &mut out,
-                    &json!({ "tokens": listed.iter().map(row).collect::<Vec<Value>>() }),
-                )?;
+                let mut rows = Vec::with_capacity(listed.len());
+                for token in listed.iter() {
+                    rows.push(json!({
+                        "name": token.name, "scope": token.scope, "created": token.created,
+                    }));
+                }
+                write_json(&mut out, &json!({ "tokens": rows }))?;
             } else {
                 for token in listed.iter() {
                     writeln!(out, "{:<6} {}", token.scope.name(), token.name)?;

@@ -21,7 +21,7 @@ use tracing_subscriber::filter::Targets;
 use ureq::Agent;
 
 /// Timeout of one transfer to the collector.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a response of the collector, in bytes.
 const MAX_RESPONSE_BYTES: u64 = 1 << 20;
 
@@ -90,7 +90,7 @@ struct CollectorClient {
 impl CollectorClient {
     fn new(collector: &str) -> Self {
         let agent = Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
+            .timeout_global(Some(EXPORT_TIMEOUT))
             .build()
             .into();
         Self {

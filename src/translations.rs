@@ -56,7 +56,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         });
     }
     if !arguments.files.is_empty() {
-        create(home, arguments)?;
+        create_dictionary(home, arguments)?;
     }
     let mut is_empty = true;
     for (file, source) in [
@@ -109,7 +109,7 @@ fn write_dictionary(source: &str, translations: &Translations) -> io::Result<()>
 ///
 /// # Errors
 /// If a file cannot be read, or the labels translate nothing. The former dictionary then remains.
-fn create(home: &Path, arguments: &Arguments) -> anyhow::Result<()> {
+fn create_dictionary(home: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     let mut labels = LabelCollector::default();
     for file in &arguments.files {
         for report in

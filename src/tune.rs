@@ -34,7 +34,7 @@ const MAX_POPULARITY: f64 = 0.2;
 /// Name of the table in the configuration.
 const TABLE: &str = "fusion";
 /// Significance level: a gain with a p value of this or more may be chance.
-const MAX_P: f64 = 0.05;
+const MAX_P_VALUE: f64 = 0.05;
 /// Minimum number of judged queries: with fewer, what is learned is chance.
 const MIN_TOPICS: usize = 10;
 
@@ -78,7 +78,7 @@ pub(crate) fn run(
     ensure!(
         judged >= MIN_TOPICS,
         "{} with judgements are too few to learn from: give at least {MIN_TOPICS}",
-        queries(judged)
+        format_query_count(judged)
     );
     let possible = (3..=judged).contains(&arguments.folds);
     ensure!(
@@ -124,7 +124,7 @@ pub(crate) fn run(
         out,
         "{} of {}: default {:.4}, learned {:.4} (cross-validated, {} folds), p = {p:.3}",
         arguments.objective,
-        queries(before.len()),
+        format_query_count(before.len()),
         mean(&before),
         mean(&after),
         arguments.folds,
@@ -145,7 +145,7 @@ pub(crate) fn run(
     if arguments.dry_run {
         return Ok(ExitStatus::Success);
     }
-    if p >= MAX_P && !arguments.accept {
+    if p >= MAX_P_VALUE && !arguments.accept {
         writeln!(
             out,
             "the gain may be chance (p = {p:.3}): the configuration is unchanged; --accept writes it"
@@ -167,7 +167,7 @@ pub(crate) fn run(
 }
 
 /// Returns a number of queries in words.
-fn queries(number: usize) -> String {
+fn format_query_count(number: usize) -> String {
     if number == 1 {
         "1 query".to_owned()
     } else {
@@ -234,6 +234,20 @@ struct Learned {
     popularity: f64,
     /// Mean of the measure over the queries from which it was learned.
     value: f64,
+}
+
+impl Learned {
+    /// Converts a point of the search: a weight for each ranking, and perhaps the share of popularity.
+    fn at(pool: usize, rankings: usize, point: &[f64]) -> Self {
+        Self {
+            pool,
+            weights: point[..rankings].to_vec(),
+            popularity: point
+                .get(rankings)
+                .map_or(0.0, |share| share * MAX_POPULARITY),
+            value: 0.0,
+        }
+    }
 }
 
 /// The candidates of all queries with one pool.
@@ -309,7 +323,7 @@ impl PoolSamples {
         for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
             let rankings = searcher
                 .tuning_pool()
-                .component_rankings_filtered(&topic.text, &topic_filter(topic))?;
+                .component_rankings_with_filter(&topic.text, &topic_filter(topic))?;
             let rankings = rankings.unwrap_or_default();
             let ComponentRankings {
                 sparse,
@@ -365,13 +379,13 @@ impl Sample {
                 .numeric_facts(&DatasetId::new(document)?)?
                 .unwrap_or_default();
             popularity.push((numbers.popularity() as f64).ln_1p());
-            grades.push(qrels.judged(topic, document));
+            grades.push(qrels.find_grade(topic, document));
         }
         Ok(Self {
             pool,
             popularity,
             grades,
-            judged: Grades::judged(qrels, topic),
+            judged: Grades::judgements(qrels, topic),
         })
     }
 
@@ -422,6 +436,12 @@ impl Tuning<'_> {
         })
     }
 
+    /// Returns the mean of the measure over some queries.
+    fn mean_value(&self, learned: &Learned, topics: &[&str]) -> f64 {
+        let values = topics.iter().map(|topic| self.value(learned, topic));
+        values.sum::<f64>() / topics.len().max(1) as f64
+    }
+
     /// Returns the measure of a query by the defaults of the program, which may depend on the query.
     fn default_value(&self, topic: &str, topics: &Topics, qrels: &Qrels) -> anyhow::Result<f64> {
         let PoolSamples {
@@ -444,30 +464,18 @@ impl Tuning<'_> {
         for (place, pool) in self.pools.iter().enumerate() {
             let rankings = pool.names.len();
             let dimensions = rankings + usize::from(pool.has_popularity);
-            let learned = |point: &[f64]| Learned {
-                pool: place,
-                weights: point[..rankings].to_vec(),
-                popularity: point
-                    .get(rankings)
-                    .map_or(0.0, |share| share * MAX_POPULARITY),
-                value: 0.0,
-            };
-            let objective = |point: &[f64]| {
-                let learned = learned(point);
-                topics
-                    .iter()
-                    .map(|topic| self.value(&learned, topic))
-                    .sum::<f64>()
-                    / topics.len().max(1) as f64
-            };
             let mut start = pool.defaults.clone();
             start.resize(dimensions, 0.0);
             let search =
                 CoordinateSearch::default().with_starts(vec![Start::At(start), Start::BestAlone]);
-            let optimum = search.maximize(dimensions, &objective, &|_| ());
+            let optimum = search.maximize(
+                dimensions,
+                &|point: &[f64]| self.mean_value(&Learned::at(place, rankings, point), &topics),
+                &|_| (),
+            );
             let found = Learned {
                 value: optimum.value,
-                ..learned(&optimum.weights)
+                ..Learned::at(place, rankings, &optimum.weights)
             };
             if best
                 .as_ref()

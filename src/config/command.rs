@@ -46,9 +46,9 @@ enum Command {
 
 pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStatus> {
     match &arguments.command {
-        Command::Show { output } => show(home, output.is_json())?,
-        Command::Check => check(home)?,
-        Command::Init => init(home)?,
+        Command::Show { output } => print_config(home, output.is_json())?,
+        Command::Check => check_config(home)?,
+        Command::Init => write_template(home)?,
         Command::Texts { language } => print_texts(language)?,
     }
     Ok(ExitStatus::Success)
@@ -64,7 +64,12 @@ struct Effective {
 }
 
 /// Returns the effective value of a key: of variable or file, else as recorded with the index, else the default.
-fn effective(key: &Key, config: &Config, record: &Record, analysis: Option<&str>) -> Effective {
+fn effective_value(
+    key: &Key,
+    config: &Config,
+    record: &Record,
+    analysis: Option<&str>,
+) -> Effective {
     if let (Some(value), Some(source)) = (config.value(key.path), config.source(key.path)) {
         return Effective {
             value: value.to_string(),
@@ -94,23 +99,27 @@ fn effective(key: &Key, config: &Config, record: &Record, analysis: Option<&str>
     }
 }
 
-fn show(home: &Path, is_json: bool) -> anyhow::Result<()> {
+fn print_config(home: &Path, is_json: bool) -> anyhow::Result<()> {
     let config = Config::load(home)?;
     let record = ranking::read_record(home)?;
     let analysis = index_analysis(home).map(AnalysisKind::name);
     let rows = KEYS
         .iter()
-        .map(|key| (key, effective(key, &config, &record, analysis)));
+        .map(|key| (key, effective_value(key, &config, &record, analysis)));
     let rows: Vec<(&Key, Effective)> = rows.collect();
     let mut out = io::stdout().lock();
     if is_json {
-        let row = |(key, row): &(&Key, Effective)| {
-            let value = config
-                .value(key.path)
-                .map_or_else(|| json!(row.value.trim_matches('"')), |value| json!(value));
-            json!({ "key": key.path, "value": value, "source": row.source, "variable": key.variable() })
-        };
-        serde_json::to_writer_pretty(&mut out, &rows.iter().map(row).collect::<Vec<_>>())?;
+        let mut listed = Vec::with_capacity(rows.len());
+        for (key, row) in &rows {
+            let value = match config.value(key.path) {
+                Some(value) => json!(value),
+                None => json!(row.value.trim_matches('"')),
+            };
+            listed.push(json!({
+                "key": key.path, "value": value, "source": row.source, "variable": key.variable(),
+            }));
+        }
+        serde_json::to_writer_pretty(&mut out, &listed)?;
         writeln!(out)?;
         return Ok(());
     }
@@ -132,7 +141,7 @@ fn index_analysis(home: &Path) -> Option<AnalysisKind> {
     Some(snapshot.analysis().kind())
 }
 
-fn check(home: &Path) -> anyhow::Result<()> {
+fn check_config(home: &Path) -> anyhow::Result<()> {
     let config = Config::load(home)?;
     for key in KEYS
         .iter()
@@ -159,7 +168,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
     RerankArguments::check_configured_weights(home, &config)?;
     // What `serve` reads when it starts.
     check_base(home, config.settings.base.as_deref())?;
-    crate::serve::branding(&config)?;
+    crate::serve::read_branding(&config)?;
     crate::serve::operators(config.settings.server.operator_token_file.as_deref())?;
     ensure!(
         config.unknown_variables.is_empty(),
@@ -184,7 +193,7 @@ fn check(home: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn init(home: &Path) -> anyhow::Result<()> {
+fn write_template(home: &Path) -> anyhow::Result<()> {
     let path = path(home);
     let before = read(&path)?;
     let is_new = before
@@ -198,7 +207,7 @@ fn init(home: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(home).with_context(|| format!("cannot create {}", home.display()))?;
     crate::provenance::write_atomically(
         &path,
-        (before.clone() + &template(!before.is_empty())).as_bytes(),
+        (before.clone() + &config_template(!before.is_empty())).as_bytes(),
     )?;
     writeln!(
         report_output(),
@@ -217,7 +226,7 @@ fn print_texts(language: &str) -> anyhow::Result<()> {
 }
 
 /// Returns a file with every key as a comment, with its explanation and an example.
-fn template(has_base: bool) -> String {
+fn config_template(has_base: bool) -> String {
     let mut text = format!(
         "# {FILE}: settings of this home. A flag precedes a variable LODESEEK_…, which precedes this file.\n"
     );
@@ -254,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_template_is_valid_and_sets_nothing() {
-        let text = template(false);
+        let text = config_template(false);
         let settings: toml::Table = toml::from_str(&text).expect("TOML");
         assert!(
             settings

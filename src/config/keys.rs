@@ -221,7 +221,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Quantity("milliseconds"),
         flags: "--cross-encoder-deadline",
         help: "Maximum time of the cross-encoder for a query, in milliseconds",
-        default: || CrossEncoding::DEADLINE.as_millis().to_string(),
+        default: || CrossEncoding::DEFAULT_DEADLINE.as_millis().to_string(),
         example: "1000",
     },
     Key {
@@ -544,7 +544,7 @@ pub(crate) const KEYS: &[Key] = &[
 
 /// Returns the table of all keys in Markdown, as the reference contains it.
 #[cfg(test)]
-fn markdown() -> String {
+fn markdown_table() -> String {
     let mut text =
         "| key | variable | flag | meaning | default |\n|---|---|---|---|---|\n".to_owned();
     for key in KEYS {
@@ -643,9 +643,9 @@ mod tests {
     fn the_reference_lists_all_keys() {
         let page = include_str!("../../docs/src/reference/configuration.md");
         assert!(
-            page.contains(&markdown()),
+            page.contains(&markdown_table()),
             "docs/src/reference/configuration.md must contain\n\n{}",
-            markdown()
+            markdown_table()
         );
     }
 }

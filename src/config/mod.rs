@@ -9,7 +9,7 @@ mod settings;
 pub(crate) use keys::KEYS;
 pub(crate) use lodeseek_cli::config::{Key, Kind, is_path};
 pub(crate) use settings::{
-    FusionSettings, HarvestSettings, RerankSettings, Settings, WORKER_MEGABYTES, duration,
+    FusionSettings, HarvestSettings, RerankSettings, Settings, WORKER_MEGABYTES, parse_duration,
 };
 
 use anyhow::bail;

@@ -239,31 +239,35 @@ fn comma_list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
 fn optional_duration<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Duration>, D::Error> {
-    duration(&String::deserialize(deserializer)?)
+    parse_duration(&String::deserialize(deserializer)?)
         .map(Some)
         .map_err(de::Error::custom)
 }
 
 /// Parses a duration: a positive number with the unit s, m, h or d.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong =
-        || format!("{text:?} is not a duration; write a number and s, m, h or d, for example 30m");
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = text
         .split_at_checked(text.len().saturating_sub(1))
-        .ok_or_else(wrong)?;
+        .ok_or_else(|| duration_error(text))?;
     let seconds = match unit {
         "s" => 1,
         "m" => 60,
         "h" => 3600,
         "d" => 24 * 3600,
-        _ => return Err(wrong()),
+        _ => return Err(duration_error(text)),
     };
     let number = number
         .parse::<u64>()
         .ok()
         .filter(|number| *number > 0)
         .and_then(|number| number.checked_mul(seconds));
-    number.map(Duration::from_secs).ok_or_else(wrong)
+    number
+        .map(Duration::from_secs)
+        .ok_or_else(|| duration_error(text))
+}
+
+fn duration_error(text: &str) -> String {
+    format!("{text:?} is not a duration; write a number and s, m, h or d, for example 30m")
 }
 
 #[cfg(test)]
@@ -272,8 +276,8 @@ mod tests {
 
     #[test]
     fn durations() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("6h"), Ok(Duration::from_secs(21_600)));
+        assert_eq!(parse_duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("6h"), Ok(Duration::from_secs(21_600)));
         for wrong in [
             "",
             "h",
@@ -284,7 +288,7 @@ mod tests {
             "é",
             "99999999999999999999d",
         ] {
-            assert!(duration(wrong).is_err(), "{wrong}");
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
         }
     }
 }

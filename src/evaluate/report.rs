@@ -70,17 +70,17 @@ pub(super) struct Report<'f> {
 impl Report<'_> {
     pub(super) fn write(&self, format: Format, out: &mut dyn Write) -> anyhow::Result<()> {
         match format {
-            Format::Table => self.table(out)?,
-            Format::Markdown => self.markdown(out)?,
-            Format::Latex => self.latex(out)?,
-            Format::Csv => self.csv(out)?,
-            Format::Json => self.json(out)?,
+            Format::Table => self.write_table(out)?,
+            Format::Markdown => self.write_markdown(out)?,
+            Format::Latex => self.write_latex(out)?,
+            Format::Csv => self.write_csv(out)?,
+            Format::Json => self.write_json(out)?,
         }
         Ok(())
     }
 
     /// Writes aligned columns, significance marks and a legend.
-    fn table(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, out: &mut dyn Write) -> io::Result<()> {
         let lines = self.lines();
         let width = lines
             .iter()
@@ -97,7 +97,7 @@ impl Report<'_> {
         for header in &headers {
             line += &format!(" {header:>8}{:room_for_mark$}", "");
         }
-        writeln!(out, "{line}   ({})", self.averaged())?;
+        writeln!(out, "{line}   ({})", self.describe_topics())?;
         for (name, cells) in lines {
             let mut line = format!("{name:<width$}");
             for ((value, mark), header) in cells.iter().zip(&headers) {
@@ -111,7 +111,7 @@ impl Report<'_> {
     }
 
     /// Writes a table of the values and a table of the comparisons.
-    fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let header: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
         writeln!(
             out,
@@ -131,7 +131,7 @@ impl Report<'_> {
                 cells.join(" | ")
             )?;
         }
-        writeln!(out, "\n{}.", capital(&self.averaged()))?;
+        writeln!(out, "\n{}.", capitalize(&self.describe_topics()))?;
         let Some(legend) = self.legend() else {
             return Ok(());
         };
@@ -146,14 +146,13 @@ impl Report<'_> {
                     .interval
                     .map(|(low, high)| format!("{low:+.4} … {high:+.4}"));
                 let effect = comparison.effect_size.map(|effect| format!("{effect:+.2}"));
-                let dash = || "–".to_owned();
                 let difference = comparison.difference;
                 let (p, corrected) = (
-                    probability(comparison.p),
-                    probability(comparison.corrected_p),
+                    format_probability(comparison.p),
+                    format_probability(comparison.corrected_p),
                 );
-                let (interval, effect) =
-                    (interval.unwrap_or_else(dash), effect.unwrap_or_else(dash));
+                let interval = interval.as_deref().unwrap_or("–");
+                let effect = effect.as_deref().unwrap_or("–");
                 let (name, baseline) = (row.name.replace('|', "\\|"), baseline.replace('|', "\\|"));
                 writeln!(
                     out,
@@ -165,7 +164,7 @@ impl Report<'_> {
     }
 
     /// Writes a table for LaTeX's package booktabs, with significance marks. The legend is a comment, for use in the caption.
-    fn latex(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_latex(&self, out: &mut dyn Write) -> io::Result<()> {
         let header: Vec<String> = self
             .metrics
             .iter()
@@ -193,7 +192,7 @@ impl Report<'_> {
         writeln!(
             out,
             "\\bottomrule\n\\end{{tabular}}\n% {}.",
-            capital(&self.averaged())
+            capitalize(&self.describe_topics())
         )?;
         self.legend()
             .map_or(Ok(()), |legend| writeln!(out, "% {legend}"))
@@ -201,16 +200,19 @@ impl Report<'_> {
 
     /// Writes one line for each run and measure (topic `all`), and with `topic_rows` one for each topic. With several baselines,
     /// the line of all topics is repeated for each of them.
-    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "run,measure,topic,value,baseline,difference,interval_low,interval_high,effect_size,p,corrected_p"
         )?;
         for row in &self.rows {
             for (place, column) in row.columns.iter().enumerate() {
-                let (name, metric) = (quoted(&row.name), quoted(&column.metric().to_string()));
+                let (name, metric) = (
+                    quote_csv(&row.name),
+                    quote_csv(&column.metric().to_string()),
+                );
                 for (topic, value) in self.topics_of(column) {
-                    writeln!(out, "{name},{metric},{},{value},,,,,,,", quoted(topic))?;
+                    writeln!(out, "{name},{metric},{},{value},,,,,,,", quote_csv(topic))?;
                 }
                 let mean = column.mean(self.average);
                 if row.comparisons.is_empty() {
@@ -230,7 +232,7 @@ impl Report<'_> {
                     ];
                     let numbers = numbers
                         .map(|number| number.map(|number| number.to_string()).unwrap_or_default());
-                    let baseline = quoted(&self.rows[one.baseline].name);
+                    let baseline = quote_csv(&self.rows[one.baseline].name);
                     writeln!(
                         out,
                         "{name},{metric},all,{mean},{baseline},{}",
@@ -242,22 +244,22 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn json(&self, out: &mut dyn Write) -> anyhow::Result<()> {
-        let comparison = |baselines: &Baselines| JsonBaselines {
+    fn write_json(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let comparison = self.baselines.as_ref().map(|baselines| JsonBaselines {
             baselines: baselines
                 .places
                 .iter()
-                .map(|place| self.rows[*place].name.as_str())
+                .map(|&place| self.run_name(place))
                 .collect(),
             test: test_name(baselines.test),
             correction: correction_name(baselines.correction),
-        };
+        });
         let report = JsonReport {
             qrels: &self.qrels,
             topics: self.topics,
             average: self.average_name(),
             measures: self.metrics.iter().map(Metric::to_string).collect(),
-            comparison: self.baselines.as_ref().map(comparison),
+            comparison,
             runs: self.rows.iter().map(|row| self.json_run(row)).collect(),
         };
         serde_json::to_writer_pretty(&mut *out, &report)?;
@@ -275,7 +277,6 @@ impl Report<'_> {
                     .insert(column.metric().to_string(), value);
             }
         }
-        let named = |column: &TopicValues| (column.metric().to_string(), column.mean(self.average));
         let mut comparisons = BTreeMap::<String, Vec<JsonComparison<'r>>>::new();
         for (baseline, metric, comparison) in self.comparisons(row) {
             comparisons
@@ -289,9 +290,13 @@ impl Report<'_> {
             topics: row
                 .columns
                 .first()
-                .map_or(0, |column| column.counted(self.average).count()),
+                .map_or(0, |column| column.averaged_values(self.average).count()),
             missing_topics: row.columns.first().map_or(0, TopicValues::missing),
-            means: row.columns.iter().map(named).collect(),
+            means: row
+                .columns
+                .iter()
+                .map(|column| (column.metric().to_string(), column.mean(self.average)))
+                .collect(),
             comparisons,
             per_query: topics,
         }
@@ -345,7 +350,9 @@ impl Report<'_> {
             .iter()
             .map(|one| (one.baseline, &one.measures[measure]));
         match baselines.places.len() {
-            1 => compared.map(|(_, comparison)| mark(comparison)).collect(),
+            1 => compared
+                .map(|(_, comparison)| significance_mark(comparison))
+                .collect(),
             _ => compared
                 .filter(|(_, comparison)| comparison.corrected_p < 0.05)
                 .map(|(baseline, _)| superscript(baselines.letter(baseline)))
@@ -357,10 +364,14 @@ impl Report<'_> {
     fn topics_of<'v>(&self, column: &'v TopicValues) -> impl Iterator<Item = (&'v str, f64)> {
         let shown = if self.topic_rows { usize::MAX } else { 0 };
         column
-            .counted(self.average)
+            .averaged_values(self.average)
             .take(shown)
             .collect::<Vec<_>>()
             .into_iter()
+    }
+
+    fn run_name(&self, place: usize) -> &str {
+        &self.rows[place].name
     }
 
     fn average_name(&self) -> &'static str {
@@ -371,7 +382,7 @@ impl Report<'_> {
         }
     }
 
-    fn averaged(&self) -> String {
+    fn describe_topics(&self) -> String {
         match self.average {
             Average::AllTopics => format!("{} topics", self.topics),
             Average::Intersection => "the topics that each run ranks".to_owned(),
@@ -385,7 +396,6 @@ impl Report<'_> {
         let baselines = self.baselines.as_ref()?;
         let test = test_name(baselines.test);
         let correction = correction_name(baselines.correction);
-        let name = |place: &usize| self.rows[*place].name.as_str();
         if let [baseline] = baselines.places[..] {
             let others = match self.rows.len() - 1 {
                 1 => "the other run".to_owned(),
@@ -395,14 +405,16 @@ impl Report<'_> {
                 Correction::None => correction.to_owned(),
                 _ => format!("corrected over {others} ({correction})"),
             };
-            let name = name(&baseline);
+            let name = self.run_name(baseline);
             return Some(format!(
                 "† p < .05, ‡ p < .01: differs from {name}; {test}, by topic, {corrected}"
             ));
         }
-        let named =
-            |place: &usize| format!("{} {}", superscript(baselines.letter(*place)), name(place));
-        let names: Vec<String> = baselines.places.iter().map(named).collect();
+        let mut names = Vec::with_capacity(baselines.places.len());
+        for &place in &baselines.places {
+            let letter = superscript(baselines.letter(place));
+            names.push(format!("{letter} {}", self.run_name(place)));
+        }
         let pairs: usize = self.rows.iter().map(|row| row.comparisons.len()).sum();
         let corrected = match baselines.correction {
             Correction::None => correction.to_owned(),
@@ -415,7 +427,7 @@ impl Report<'_> {
     }
 }
 
-fn mark(comparison: &Comparison) -> &'static str {
+fn significance_mark(comparison: &Comparison) -> &'static str {
     match comparison.corrected_p {
         p if p < 0.01 => "‡",
         p if p < 0.05 => "†",
@@ -461,7 +473,7 @@ fn latex_text(text: &str) -> String {
     escaped
 }
 
-fn probability(p: f64) -> String {
+fn format_probability(p: f64) -> String {
     if p < 0.0001 {
         "< .0001".to_owned()
     } else {
@@ -492,7 +504,7 @@ fn correction_name(correction: Correction) -> &'static str {
     }
 }
 
-fn capital(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut characters = text.chars();
     characters
         .next()
@@ -501,7 +513,7 @@ fn capital(text: &str) -> String {
 }
 
 /// Quotes a CSV field if necessary (RFC 4180).
-fn quoted(text: &str) -> String {
+fn quote_csv(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

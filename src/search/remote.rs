@@ -17,7 +17,7 @@ pub(super) fn run(address: &str, arguments: &Arguments) -> anyhow::Result<ExitSt
     let query = arguments.query()?;
     let filter = arguments.filter.filter()?;
     let server = ServerClient::at(address)?;
-    let response = server.search(&parameters(arguments, &query, &filter))?;
+    let response = server.search(&request_parameters(arguments, &query, &filter))?;
     let hits = response["hits"].as_array();
     let hits = hits.ok_or_else(|| anyhow::anyhow!(server.invalid_response()))?;
     let mut out = io::stdout().lock();
@@ -35,7 +35,7 @@ pub(super) fn run(address: &str, arguments: &Arguments) -> anyhow::Result<ExitSt
 }
 
 /// Returns the parameters of the request.
-fn parameters(arguments: &Arguments, query: &str, filter: &Filter) -> String {
+fn request_parameters(arguments: &Arguments, query: &str, filter: &Filter) -> String {
     let mut parameters = Serializer::new(String::new());
     parameters
         .append_pair("q", query)
@@ -90,13 +90,19 @@ fn write_response(out: &mut impl Write, query: &str, response: &Value) -> io::Re
         writeln!(out, "No dataset was found for “{}”.", safe(query))?;
         for unknown in response["unknownValues"].as_array().into_iter().flatten() {
             let similar = unknown["similar"].as_array().into_iter().flatten();
-            let similar: Vec<String> = similar.map(|one| text(one).to_owned()).collect();
-            let (facet, value) = (text(&unknown["facet"]), text(&unknown["value"]));
+            let similar: Vec<String> = similar.map(|one| text_or_empty(one).to_owned()).collect();
+            let (facet, value) = (
+                text_or_empty(&unknown["facet"]),
+                text_or_empty(&unknown["value"]),
+            );
             let phrase = unknown_phrase(facet, value, &similar);
             writeln!(out, "No dataset has {phrase}.")?;
         }
     } else {
-        let (good, weak) = (number(&response["good"]), number(&response["weak"]));
+        let (good, weak) = (
+            number_or_zero(&response["good"]),
+            number_or_zero(&response["weak"]),
+        );
         let counts = match_counts(good as usize, weak as usize);
         writeln!(out, "{counts} for “{}”", safe(query))?;
     }
@@ -121,34 +127,36 @@ fn write_response(out: &mut impl Write, query: &str, response: &Value) -> io::Re
     Ok(())
 }
 
-fn number(value: &Value) -> u64 {
+fn number_or_zero(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
 }
 
-fn text(value: &Value) -> &str {
+fn text_or_empty(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
 fn write_facet(out: &mut impl Write, facet: &Value) -> io::Result<()> {
     let mut values = Vec::new();
     for value in facet["values"].as_array().into_iter().flatten() {
-        let label = value["label"].as_str().unwrap_or(text(&value["value"]));
+        let label = value["label"]
+            .as_str()
+            .unwrap_or(text_or_empty(&value["value"]));
         if values.len() < crate::filter::MAX_FACET_VALUES {
             values.push(format!(
                 "{} {}",
                 safe(label),
-                grouped(number(&value["count"]))
+                grouped(number_or_zero(&value["count"]))
             ));
         }
     }
-    let name = safe(text(&facet["facet"]));
+    let name = safe(text_or_empty(&facet["facet"]));
     writeln!(out, "  {name:<14} {}", values.join(" · "))
 }
 
 fn write_hit(out: &mut impl Write, style: Style, hit: &Value) -> io::Result<()> {
-    let title = style.strong(&cut(text(&hit["title"]), 90));
-    let id = style.faint(&format!("[{}]", safe(text(&hit["id"]))));
-    writeln!(out, "\n{:>2}. {title}  {id}", number(&hit["rank"]))?;
+    let title = style.strong(&cut(text_or_empty(&hit["title"]), 90));
+    let id = style.faint(&format!("[{}]", safe(text_or_empty(&hit["id"]))));
+    writeln!(out, "\n{:>2}. {title}  {id}", number_or_zero(&hit["rank"]))?;
     let mut facts = Vec::new();
     if let Some(name) = hit["creators"][0]["name"].as_str() {
         facts.push(cut(name, 50));
@@ -156,7 +164,7 @@ fn write_hit(out: &mut impl Write, style: Style, hit: &Value) -> io::Result<()> 
     if let Some(year) = hit["year"].as_i64() {
         facts.push(year.to_string());
     }
-    let triples = number(&hit["triples"]);
+    let triples = number_or_zero(&hit["triples"]);
     if triples > 0 {
         facts.push(format!("{} triples", grouped(triples)));
     }
@@ -175,9 +183,9 @@ fn write_hit(out: &mut impl Write, style: Style, hit: &Value) -> io::Result<()> 
             .as_array()
             .into_iter()
             .flatten()
-            .map(text)
+            .map(text_or_empty)
             .collect();
-        let name = safe(text(&field["field"]));
+        let name = safe(text_or_empty(&field["field"]));
         fields.push(format!("{name} ({})", safe(&terms.join(", "))));
     }
     if fields.is_empty() {

@@ -1,7 +1,7 @@
 //! Requests to a server at an address, with a token.
 
 use super::upload::Upload;
-use super::{Conditional, TIMEOUT, WAIT_SECONDS};
+use super::{Conditional, MAX_WAIT_SECONDS, READ_TIMEOUT};
 use crate::terminal::bar;
 use anyhow::{Context, bail};
 use lodeseek_cli::streams::messages;
@@ -42,7 +42,7 @@ impl Remote {
         token: Option<&str>,
     ) -> anyhow::Result<Self> {
         let address = address.trim_end_matches('/');
-        let host = host(address).with_context(|| {
+        let host = parse_host(address).with_context(|| {
             format!("--server: {address:?} is no address of a server; write for example https://data.example.org/")
         })?;
         let token = match token_file {
@@ -72,8 +72,8 @@ impl Remote {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT_TIMEOUT))
-            .timeout_recv_response(Some(TIMEOUT))
-            .timeout_recv_body(Some(TIMEOUT))
+            .timeout_recv_response(Some(READ_TIMEOUT))
+            .timeout_recv_body(Some(READ_TIMEOUT))
             .tls_config(tls_config()?)
             .user_agent(concat!("lodeseek/", env!("CARGO_PKG_VERSION")))
             .build();
@@ -114,13 +114,13 @@ impl Remote {
             .agent
             .run(self.head("POST", path, &content_type).body(body)?);
         bar.finish_and_clear();
-        let interrupted = || {
+        let response = sent.with_context(|| {
             format!(
                 "the upload to {} was interrupted; its log has the reason",
                 self.address
             )
-        };
-        self.read(sent.with_context(interrupted)?)
+        })?;
+        self.read(response)
     }
 
     fn head(&self, method: &str, path: &str, content_type: &str) -> ureq::http::request::Builder {
@@ -128,7 +128,7 @@ impl Remote {
             .method(method)
             .uri(format!("{}{path}", self.address));
         request = request
-            .header("prefer", format!("wait={WAIT_SECONDS}"))
+            .header("prefer", format!("wait={MAX_WAIT_SECONDS}"))
             .header("content-type", content_type);
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -203,7 +203,7 @@ impl Remote {
 }
 
 /// Returns the host of an http or https address without a query.
-fn host(address: &str) -> Option<&str> {
+fn parse_host(address: &str) -> Option<&str> {
     let rest = address
         .strip_prefix("https://")
         .or_else(|| address.strip_prefix("http://"))?;

@@ -38,7 +38,7 @@ impl Upload {
     pub(super) fn new(sources: &[PathBuf], id_prefix: &str) -> anyhow::Result<Self> {
         let catalogs = Catalog::read_all(sources, id_prefix)?;
         let mut upload = Self {
-            boundary: boundary()?,
+            boundary: new_boundary()?,
             files: BTreeMap::new(),
             sources: Vec::new(),
             origins: Vec::new(),
@@ -129,9 +129,8 @@ impl Upload {
         if depth > MAX_FOLDER_DEPTH {
             return Ok(());
         }
-        let failed = || format!("cannot read {}", folder.display());
-        for entry in fs::read_dir(folder).with_context(failed)? {
-            let entry = entry.with_context(failed)?;
+        for entry in fs::read_dir(folder).with_context(|| read_failure(folder))? {
+            let entry = entry.with_context(|| read_failure(folder))?;
             let own = entry.file_name().to_string_lossy().into_owned();
             let path = entry.path();
             let is_inside = path.canonicalize().is_ok_and(|path| path.starts_with(root));
@@ -157,9 +156,7 @@ impl Upload {
                 path.display()
             );
         }
-        let metadata = path
-            .metadata()
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let metadata = path.metadata().with_context(|| read_failure(&path))?;
         if metadata.is_file() && self.files.insert(name, path).is_none() {
             self.bytes += metadata.len();
         }
@@ -238,13 +235,17 @@ impl Read for MultipartBody {
             self.current = match self.parts.next() {
                 None => return Ok(0),
                 Some(Part::Text(text)) => Box::new(Cursor::new(text)),
-                Some(Part::File(path)) => Box::new(open(&path)?),
+                Some(Part::File(path)) => Box::new(open_file(&path)?),
             };
         }
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
+fn read_failure(path: &Path) -> String {
+    format!("cannot read {}", path.display())
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
     File::open(path).map_err(|error| {
         io::Error::new(
             error.kind(),
@@ -254,7 +255,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Returns a boundary that no file contains: random digits.
-fn boundary() -> anyhow::Result<String> {
+fn new_boundary() -> anyhow::Result<String> {
     let mut bytes = [0; BOUNDARY_BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| anyhow::anyhow!("the system has no random numbers: {error}"))?;

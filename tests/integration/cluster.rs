@@ -468,7 +468,7 @@ fn workers_derive_datasets_that_exceed_memory_as_one_machine() {
             .derive(single.content_folder(), &entry, &version, &content)
             .expect("derived");
         let derived = assembly
-            .derived(&entry.dataset.metadata.id, &version)
+            .derived_dataset(&entry.dataset.metadata.id, &version)
             .expect("derived by the worker");
         assert_eq!(derived_text(&derived), derived_text(&expected));
     }

@@ -4,7 +4,7 @@ use super::support::{Home, testdata};
 use lodeseek_catalog::{BoundingBox, DatasetId, Day, Period};
 use lodeseek_engine::{BrowseRequest, SearchRequest};
 use lodeseek_index::document::{Field, FieldedDocument};
-use lodeseek_index::sparse::{Fsdm, LengthMode, ModelKind, SparseModel, rank, rank_selected};
+use lodeseek_index::sparse::{Fsdm, LengthMode, ModelKind, SparseModel, rank, rank_selection};
 use lodeseek_index::{
     Analysis, AnalyzedQuery, Facet, FacetCounts, Facts, Filter, Index, IndexDocument, IndexWriter,
     NumericFacts, Snapshot,
@@ -348,12 +348,12 @@ proptest! {
         let passing = snapshot.filtered_docs(&filter).expect("decided");
         prop_assert_eq!(passing.is_none(), filter.is_empty());
         let mut passing = passing.as_ref();
-        let ranked = rank_selected(model.as_ref(), &query, &snapshot, depth, &mut passing).expect("ranked");
+        let ranked = rank_selection(model.as_ref(), &query, &snapshot, depth, &mut passing).expect("ranked");
         prop_assert_eq!(ranked.total, expected.len());
         prop_assert_eq!(&ranked.ranking, &expected.clone().cut(depth));
 
         let mut counting = snapshot.facet_counter(passing).expect("counting");
-        let counted_too = rank_selected(model.as_ref(), &query, &snapshot, depth, &mut counting).expect("ranked");
+        let counted_too = rank_selection(model.as_ref(), &query, &snapshot, depth, &mut counting).expect("ranked");
         prop_assert_eq!((counted_too.total, &counted_too.ranking), (ranked.total, &ranked.ranking));
         let found: Vec<&Document> = everything.ranking.iter().map(|scored| &documents[scored.id.as_str()]).collect();
         let counts = counting.finish(&filter, usize::MAX);
@@ -412,7 +412,7 @@ fn values_are_shown_as_most_write_them() {
     let mut counting = snapshot.facet_counter(passing.as_ref()).expect("counting");
     let model = ModelKind::Bm25.model(LengthMode::Exact);
     assert_eq!(
-        rank_selected(model.as_ref(), &query, &snapshot, 9, &mut counting)
+        rank_selection(model.as_ref(), &query, &snapshot, 9, &mut counting)
             .expect("ranked")
             .total,
         1

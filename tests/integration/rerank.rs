@@ -488,7 +488,7 @@ fn fused_with_weights() {
     assert!(matches!(
         fused(&[1.0]),
         Err(EngineError::Rerank(RerankError::Weights {
-            given: 1,
+            actual: 1,
             expected: 3
         }))
     ));

@@ -246,7 +246,7 @@ fn editions_are_not_similar_and_words_count_where_nothing_else_does() {
     let found = similar("series-2020");
     let editions = searcher
         .catalog()
-        .related(&DatasetId::new("series-2020").expect("an id"))
+        .related_datasets(&DatasetId::new("series-2020").expect("an id"))
         .expect("read")
         .expect("there")
         .editions;

@@ -131,16 +131,19 @@ fn missing_derived_data_is_made_again() {
         .expect("updated");
     let graphs = [home.store.iris().profiles(), home.store.iris().snippets()];
     let derived = || {
-        graphs
-            .clone()
-            .map(|graph| home.store.derived(&graph, &id(1)).expect("read").len())
+        graphs.clone().map(|graph| {
+            home.store
+                .derived_triples(&graph, &id(1))
+                .expect("read")
+                .len()
+        })
     };
     let before = derived();
     assert!(before.iter().all(|&count| count > 0), "{before:?}");
     assert_eq!(home.index_with(IndexOptions::default()).indexed, 0);
 
     home.store
-        .replace_derived(
+        .replace_derived_triples(
             graphs
                 .clone()
                 .map(|graph| (graph, vec![(id(1), Vec::new())])),

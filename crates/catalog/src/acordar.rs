@@ -9,7 +9,7 @@
 //! several in one string: paths are separated by line ends, links also by white space, commas and semicolons. An
 //! unreadable entry does not affect the others.
 
-use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, pruned_object, take_first};
+use super::dcat_builder::{DcatBuilder, Field, FieldKind, Object, prune_object, take_first};
 use super::description_fields::{DescriptionField, for_builder};
 use super::json_entries::finish_entry;
 use super::{
@@ -110,7 +110,7 @@ pub(super) fn read(document: Value, path: &Path) -> Result<Catalog, CatalogError
 /// Reads one entry. Also returns the problems with its values.
 fn read_dataset(entry: &Value) -> Result<(Dataset, Vec<String>), String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
-    let mut entry = pruned_object(entry);
+    let mut entry = prune_object(entry);
     remove_missing(&mut entry);
     let id = take_id(&mut entry)?;
     read_plain_keys(entry, id)
@@ -168,7 +168,7 @@ pub(super) fn read_plain_keys(
     builder.extras(&node, entry);
     let (mut dataset, problems) = finish_entry(builder, Some(id))?;
     dataset.distributions.extend(distributions);
-    fill(&mut dataset.metadata, published);
+    fill_missing(&mut dataset.metadata, published);
     Ok((dataset, problems))
 }
 
@@ -188,7 +188,7 @@ fn fields() -> Vec<Field> {
 }
 
 /// Adds the texts that are kept as published. They precede others of their kind.
-fn fill(metadata: &mut Metadata, published: Metadata) {
+fn fill_missing(metadata: &mut Metadata, published: Metadata) {
     metadata.titles.splice(0..0, published.titles);
     metadata.descriptions.splice(0..0, published.descriptions);
     metadata.keywords.splice(0..0, published.keywords);
@@ -211,7 +211,7 @@ fn remove_missing(entry: &mut Object) {
 
 fn is_missing(value: &Value) -> bool {
     match value {
-        Value::String(_) => scalar(value).is_none(),
+        Value::String(_) => scalar_text(value).is_none(),
         Value::Array(values) => values.is_empty(),
         value => value.is_null(),
     }
@@ -233,8 +233,8 @@ fn take_id(entry: &mut Object) -> Result<DatasetId, String> {
 
 fn first_scalar(value: &Value) -> Option<String> {
     match value {
-        Value::Array(values) => values.iter().find_map(scalar),
-        value => scalar(value),
+        Value::Array(values) => values.iter().find_map(scalar_text),
+        value => scalar_text(value),
     }
 }
 
@@ -259,15 +259,15 @@ fn rename_keys(entry: &mut Object) {
 /// Removes and returns the texts of a key. Values of another form stay.
 fn take_texts(entry: &mut Object, key: &str) -> Option<Vec<String>> {
     let texts: Vec<String> = match entry.get(key)? {
-        Value::Array(values) => values.iter().map(scalar).collect::<Option<_>>()?,
-        value if key == "tags" => split(&scalar(value)?, ';'),
-        value => vec![scalar(value)?],
+        Value::Array(values) => values.iter().map(scalar_text).collect::<Option<_>>()?,
+        value if key == "tags" => split_values(&scalar_text(value)?, ';'),
+        value => vec![scalar_text(value)?],
     };
     entry.remove(key);
     (!texts.is_empty()).then_some(texts)
 }
 
-fn split(text: &str, separator: char) -> Vec<String> {
+fn split_values(text: &str, separator: char) -> Vec<String> {
     let parts = text.split(separator).map(str::trim);
     parts
         .filter(|part| !part.is_empty())
@@ -278,7 +278,10 @@ fn split(text: &str, separator: char) -> Vec<String> {
 fn split_files(value: Value) -> Vec<Value> {
     match value {
         Value::Array(values) => values,
-        Value::String(text) => split(&text, '\n').into_iter().map(Value::from).collect(),
+        Value::String(text) => split_values(&text, '\n')
+            .into_iter()
+            .map(Value::from)
+            .collect(),
         value => vec![value],
     }
 }
@@ -286,30 +289,29 @@ fn split_files(value: Value) -> Vec<Value> {
 /// Reads the files of a text or of an object. Also returns a value of which more is to be kept than the address.
 fn read_files(file: &Value) -> (Vec<Distribution>, Option<Value>) {
     let Value::Object(object) = file else {
-        let Some(text) = scalar(file) else {
+        let Some(text) = scalar_text(file) else {
             return (Vec::new(), Some(file.clone()));
         };
-        let locations = links(&text).into_iter().map(Location::from_text);
+        let locations = split_links(&text).into_iter().map(Location::from_text);
         return (locations.map(Distribution::new).collect(), None);
     };
     let mut rest = object.clone();
     let Some(address) = take_first(&mut rest, &FILE_ADDRESSES)
         .as_ref()
-        .and_then(scalar)
+        .and_then(scalar_text)
     else {
         return (Vec::new(), Some(file.clone()));
     };
     let mut distribution = Distribution::new(Location::from_text(&address));
-    distribution.media_type = take_first(&mut rest, &FILE_TYPES).as_ref().and_then(scalar);
+    distribution.media_type = take_first(&mut rest, &FILE_TYPES)
+        .as_ref()
+        .and_then(scalar_text);
     let others = (!rest.is_empty()).then(|| file.clone());
     (vec![distribution], others)
 }
 
 /// Splits a text that begins with a link into its links. Any other text is one path.
-fn links(text: &str) -> Vec<&str> {
-    let is_link = |text: &str| {
-        text.starts_with("http://") || text.starts_with("https://") || text.starts_with("ftp://")
-    };
+fn split_links(text: &str) -> Vec<&str> {
     if !is_link(text) {
         return vec![text];
     }
@@ -328,8 +330,12 @@ fn links(text: &str) -> Vec<&str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
+fn is_link(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://") || text.starts_with("ftp://")
+}
+
 /// Returns the text of a string or number, unless it stands for a missing value.
-pub(super) fn scalar(value: &Value) -> Option<String> {
+pub(super) fn scalar_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),

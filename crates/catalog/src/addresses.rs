@@ -26,7 +26,7 @@ pub(super) enum Address {
 /// Spaces and other forbidden characters in the path, the query or the fragment are percent-encoded, as browsers do it. A
 /// text with several addresses is a text: see [`split_addresses`].
 pub(super) fn parse_address(text: &str) -> Address {
-    let text = trim(text);
+    let text = trim_address(text);
     if is_unsafe_address(text) {
         return Address::Unsafe;
     }
@@ -58,7 +58,7 @@ pub(super) fn parse_address(text: &str) -> Address {
     {
         return Address::Text;
     }
-    let repaired = format!("{}{host}{}", &text[..place + 3], encode(path));
+    let repaired = format!("{}{host}{}", &text[..place + 3], encode_path(path));
     if NamedNode::new(repaired.as_str()).is_ok() {
         Address::Iri(repaired)
     } else {
@@ -69,7 +69,7 @@ pub(super) fn parse_address(text: &str) -> Address {
 /// Splits a text that consists of several addresses, separated by white space, commas or semicolons. Any other text is
 /// returned as a whole.
 pub(super) fn split_addresses(text: &str) -> Vec<&str> {
-    let text = trim(text);
+    let text = trim_address(text);
     let mut pieces: Vec<&str> = Vec::new();
     let mut start = 0;
     for (place, character) in text.char_indices() {
@@ -103,7 +103,7 @@ pub(super) fn is_bare_scheme(text: &str) -> bool {
         .any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-fn trim(text: &str) -> &str {
+fn trim_address(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'))
 }
 
@@ -153,7 +153,7 @@ fn has_scheme_inside(path: &str) -> bool {
 }
 
 /// Percent-encodes the characters that a path, a query and a fragment may not contain.
-fn encode(path: &str) -> String {
+fn encode_path(path: &str) -> String {
     let mut out = String::with_capacity(path.len() + 16);
     let mut in_fragment = false;
     for (place, character) in path.char_indices() {

@@ -80,11 +80,15 @@ impl Profile {
     /// Returns the profile with a short name or an IRI; the last slash or hash of the IRI may be missing.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
-        let bare = |iri: &str| iri.trim_end_matches(['/', '#']).to_ascii_lowercase();
         Self::ALL.into_iter().find(|profile| {
-            profile.name().eq_ignore_ascii_case(text) || bare(profile.iri()) == bare(text)
+            profile.name().eq_ignore_ascii_case(text)
+                || normalize_profile_iri(profile.iri()) == normalize_profile_iri(text)
         })
     }
+}
+
+fn normalize_profile_iri(iri: &str) -> String {
+    iri.trim_end_matches(['/', '#']).to_ascii_lowercase()
 }
 
 /// Range of a property.
@@ -117,7 +121,7 @@ impl Range {
     }
 }
 
-const fn named(class: &'static str, by: &'static str) -> Range {
+const fn node(class: &'static str, by: &'static str) -> Range {
     Range::Named { class, by }
 }
 
@@ -148,143 +152,139 @@ const RANGES: &[(&str, Range, bool)] = &[
     (dcat::LANDING_PAGE, Range::Document, false),
     (foaf::PAGE, Range::Document, false),
     (foaf::HOMEPAGE, Range::Document, true),
-    (dcterms::PUBLISHER, named(foaf::AGENT, foaf::NAME), true),
-    (dcterms::CREATOR, named(foaf::AGENT, foaf::NAME), false),
-    (dcat::THEME, named(skos::CONCEPT, skos::PREF_LABEL), false),
-    (dcterms::TYPE, named(skos::CONCEPT, skos::PREF_LABEL), false),
-    (adms::STATUS, named(skos::CONCEPT, skos::PREF_LABEL), true),
+    (dcterms::PUBLISHER, node(foaf::AGENT, foaf::NAME), true),
+    (dcterms::CREATOR, node(foaf::AGENT, foaf::NAME), false),
+    (dcat::THEME, node(skos::CONCEPT, skos::PREF_LABEL), false),
+    (dcterms::TYPE, node(skos::CONCEPT, skos::PREF_LABEL), false),
+    (adms::STATUS, node(skos::CONCEPT, skos::PREF_LABEL), true),
     (
         dcterms::LANGUAGE,
-        named(dcterms::LINGUISTIC_SYSTEM, rdfs::LABEL),
+        node(dcterms::LINGUISTIC_SYSTEM, rdfs::LABEL),
         false,
     ),
     (
         dcterms::LICENSE,
-        named(dcterms::LICENSE_DOCUMENT, dcterms::TITLE),
+        node(dcterms::LICENSE_DOCUMENT, dcterms::TITLE),
         true,
     ),
     (
         dcterms::RIGHTS,
-        named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL),
+        node(dcterms::RIGHTS_STATEMENT, rdfs::LABEL),
         false,
     ),
     (
         dcterms::ACCESS_RIGHTS,
-        named(dcterms::RIGHTS_STATEMENT, rdfs::LABEL),
+        node(dcterms::RIGHTS_STATEMENT, rdfs::LABEL),
         true,
     ),
     (
         dcterms::ACCRUAL_PERIODICITY,
-        named(dcterms::FREQUENCY, rdfs::LABEL),
+        node(dcterms::FREQUENCY, rdfs::LABEL),
         true,
     ),
     (
         dcterms::CONFORMS_TO,
-        named(dcterms::STANDARD, dcterms::TITLE),
+        node(dcterms::STANDARD, dcterms::TITLE),
         false,
     ),
     (
         dcterms::PROVENANCE,
-        named(dcterms::PROVENANCE_STATEMENT, rdfs::LABEL),
+        node(dcterms::PROVENANCE_STATEMENT, rdfs::LABEL),
         false,
     ),
     (
         dcterms::SPATIAL,
-        named(dcterms::LOCATION, rdfs::LABEL),
+        node(dcterms::LOCATION, rdfs::LABEL),
         false,
     ),
     (
         dcterms::TEMPORAL,
-        named(dcterms::PERIOD_OF_TIME, rdfs::LABEL),
+        node(dcterms::PERIOD_OF_TIME, rdfs::LABEL),
         false,
     ),
     (
         dcterms::FORMAT,
-        named(dcterms::MEDIA_TYPE_OR_EXTENT, rdfs::LABEL),
+        node(dcterms::MEDIA_TYPE_OR_EXTENT, rdfs::LABEL),
         true,
     ),
     (
         dcat::MEDIA_TYPE,
-        named(dcterms::MEDIA_TYPE, rdfs::LABEL),
+        node(dcterms::MEDIA_TYPE, rdfs::LABEL),
         true,
     ),
     (
         dcat::COMPRESS_FORMAT,
-        named(dcterms::MEDIA_TYPE, rdfs::LABEL),
+        node(dcterms::MEDIA_TYPE, rdfs::LABEL),
         true,
     ),
     (
         dcat::PACKAGE_FORMAT,
-        named(dcterms::MEDIA_TYPE, rdfs::LABEL),
+        node(dcterms::MEDIA_TYPE, rdfs::LABEL),
         true,
     ),
-    (dcat::CONTACT_POINT, named(vcard::KIND, vcard::FN), false),
+    (dcat::CONTACT_POINT, node(vcard::KIND, vcard::FN), false),
     (
         adms::IDENTIFIER,
-        named(adms::IDENTIFIER_CLASS, skos::NOTATION),
+        node(adms::IDENTIFIER_CLASS, skos::NOTATION),
         false,
     ),
     (
         prov::WAS_GENERATED_BY,
-        named(prov::ACTIVITY, rdfs::LABEL),
+        node(prov::ACTIVITY, rdfs::LABEL),
         false,
     ),
     (
         dcat::DISTRIBUTION,
-        named(dcat::DISTRIBUTION_CLASS, dcterms::TITLE),
+        node(dcat::DISTRIBUTION_CLASS, dcterms::TITLE),
         false,
     ),
     (
         dcat::THEME_TAXONOMY,
-        named(skos::CONCEPT_SCHEME, dcterms::TITLE),
+        node(skos::CONCEPT_SCHEME, dcterms::TITLE),
         false,
     ),
-    (dcat::HAD_ROLE, named(dcat::ROLE, rdfs::LABEL), false),
+    (dcat::HAD_ROLE, node(dcat::ROLE, rdfs::LABEL), false),
     (
         dcatap::APPLICABLE_LEGISLATION,
-        named(LEGAL_RESOURCE, rdfs::LABEL),
+        node(LEGAL_RESOURCE, rdfs::LABEL),
         false,
     ),
     (
         dcatap::AVAILABILITY,
-        named(skos::CONCEPT, skos::PREF_LABEL),
+        node(skos::CONCEPT, skos::PREF_LABEL),
         true,
     ),
     (
         dcatap::HVD_CATEGORY,
-        named(skos::CONCEPT, skos::PREF_LABEL),
+        node(skos::CONCEPT, skos::PREF_LABEL),
         false,
     ),
-    (locn::GEOMETRY, named(locn::GEOMETRY_CLASS, AS_WKT), true),
-    (
-        dcterms::RIGHTS_HOLDER,
-        named(foaf::AGENT, foaf::NAME),
-        false,
-    ),
-    (healthdcatap::HDAB, named(foaf::AGENT, foaf::NAME), false),
+    (locn::GEOMETRY, node(locn::GEOMETRY_CLASS, AS_WKT), true),
+    (dcterms::RIGHTS_HOLDER, node(foaf::AGENT, foaf::NAME), false),
+    (healthdcatap::HDAB, node(foaf::AGENT, foaf::NAME), false),
     (
         healthdcatap::HEALTH_THEME,
-        named(skos::CONCEPT, skos::PREF_LABEL),
+        node(skos::CONCEPT, skos::PREF_LABEL),
         false,
     ),
     (
         healthdcatap::HEALTH_CATEGORY,
-        named(skos::CONCEPT, skos::PREF_LABEL),
+        node(skos::CONCEPT, skos::PREF_LABEL),
         false,
     ),
     (
         healthdcatap::PUBLISHER_TYPE,
-        named(skos::CONCEPT, skos::PREF_LABEL),
+        node(skos::CONCEPT, skos::PREF_LABEL),
         false,
     ),
     (
         healthdcatap::HAS_CODING_SYSTEM,
-        named(dcterms::STANDARD, dcterms::TITLE),
+        node(dcterms::STANDARD, dcterms::TITLE),
         false,
     ),
     (
         healthdcatap::RETENTION_PERIOD,
-        named(dcterms::PERIOD_OF_TIME, rdfs::LABEL),
+        node(dcterms::PERIOD_OF_TIME, rdfs::LABEL),
         false,
     ),
     (healthdcatap::POPULATION_COVERAGE, Range::Text, false),
@@ -311,45 +311,41 @@ const RANGES: &[(&str, Range, bool)] = &[
     ),
     (
         geodcatap::REFERENCE_SYSTEM,
-        named(dcterms::STANDARD, dcterms::TITLE),
+        node(dcterms::STANDARD, dcterms::TITLE),
         false,
     ),
     (
         geodcatap::TOPIC_CATEGORY,
-        named(skos::CONCEPT, skos::PREF_LABEL),
+        node(skos::CONCEPT, skos::PREF_LABEL),
         false,
     ),
     (
         geodcatap::RESOURCE_TYPE,
-        named(skos::CONCEPT, skos::PREF_LABEL),
+        node(skos::CONCEPT, skos::PREF_LABEL),
         false,
     ),
     (geodcatap::SPATIAL_RESOLUTION_AS_TEXT, Range::Text, false),
-    (geodcatap::CUSTODIAN, named(foaf::AGENT, foaf::NAME), false),
-    (
-        geodcatap::DISTRIBUTOR,
-        named(foaf::AGENT, foaf::NAME),
-        false,
-    ),
-    (geodcatap::ORIGINATOR, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::CUSTODIAN, node(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::DISTRIBUTOR, node(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::ORIGINATOR, node(foaf::AGENT, foaf::NAME), false),
     (
         geodcatap::PRINCIPAL_INVESTIGATOR,
-        named(foaf::AGENT, foaf::NAME),
+        node(foaf::AGENT, foaf::NAME),
         false,
     ),
-    (geodcatap::PROCESSOR, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::PROCESSOR, node(foaf::AGENT, foaf::NAME), false),
     (
         geodcatap::RESOURCE_PROVIDER,
-        named(foaf::AGENT, foaf::NAME),
+        node(foaf::AGENT, foaf::NAME),
         false,
     ),
-    (geodcatap::USER, named(foaf::AGENT, foaf::NAME), false),
+    (geodcatap::USER, node(foaf::AGENT, foaf::NAME), false),
     (dcatus::PURPOSE, Range::Text, false),
     (dcterms::SOURCE, Range::Described(dcat::DATASET), false),
     (spdx::CHECKSUM, Range::Described(spdx::CHECKSUM_CLASS), true),
     (
         spdx::ALGORITHM,
-        named(spdx::CHECKSUM_ALGORITHM, rdfs::LABEL),
+        node(spdx::CHECKSUM_ALGORITHM, rdfs::LABEL),
         true,
     ),
     (
@@ -506,7 +502,7 @@ impl<'d> Writer<'d> {
                         .insert(class.as_str());
                 }
                 (spdx::CHECKSUM_VALUE, object)
-                    if typed(&term_text(object), "hexBinary").is_none() => {}
+                    if parse_literal(&term_text(object), "hexBinary").is_none() => {}
                 (property, _) => {
                     properties
                         .entry(subject.as_str())
@@ -520,20 +516,20 @@ impl<'d> Writer<'d> {
             .iter_mut()
             .filter(|(node, _)| **node != own.as_str())
         {
-            let has = |property: &&str| {
-                properties
-                    .get(node)
-                    .is_some_and(|properties| properties.contains(property))
-            };
+            let declared = properties.get(node);
             classes.retain(|class| {
-                MANDATORY
-                    .iter()
-                    .find(|(known, _)| known == class)
-                    .is_none_or(|(_, must)| must.iter().all(has))
+                let mandatory = MANDATORY.iter().find(|(known, _)| known == class);
+                mandatory.is_none_or(|(_, mandatory)| {
+                    mandatory.iter().all(|property| {
+                        declared.is_some_and(|declared| declared.contains(property))
+                    })
+                })
             });
         }
         let (out, left_out) = (Vec::with_capacity(description.len()), Vec::new());
-        let has_id = |triple: &Triple| triple.predicate.as_str() == lodeseek::ID;
+        let has_id = description
+            .iter()
+            .any(|triple| triple.predicate.as_str() == lodeseek::ID);
         let (series, seen, statements) = (
             FxHashSet::default(),
             FxHashSet::default(),
@@ -543,7 +539,7 @@ impl<'d> Writer<'d> {
             id,
             iris,
             series,
-            is_of_earlier_version: !description.iter().any(has_id),
+            is_of_earlier_version: !has_id,
             foreign_files: foreign_files(description),
             node: own,
             classes,
@@ -662,10 +658,12 @@ impl<'d> Writer<'d> {
                 );
                 self.add(subject, property, address);
             }
-            (Range::Typed(kind), Term::Literal(literal)) => match typed(literal.value(), kind) {
-                Some(literal) => self.add(subject, property, literal),
-                None => self.left_out.push(triple.clone()),
-            },
+            (Range::Typed(kind), Term::Literal(literal)) => {
+                match parse_literal(literal.value(), kind) {
+                    Some(literal) => self.add(subject, property, literal),
+                    None => self.left_out.push(triple.clone()),
+                }
+            }
             (Range::Address | Range::Document, Term::NamedNode(node)) => {
                 self.add_link(subject, property, range, node)
             }
@@ -752,7 +750,7 @@ impl<'d> Writer<'d> {
                 Literal::new_language_tagged_literal_unchecked(content.summary.as_str(), "en");
             self.add(&node, dcterms::DESCRIPTION, summary);
         }
-        let distributions: Vec<NamedNode> = self.of_class(dcat::DISTRIBUTION_CLASS);
+        let distributions: Vec<NamedNode> = self.nodes_of_class(dcat::DISTRIBUTION_CLASS);
         if let Some(content) = content
             .content
             .as_ref()
@@ -779,15 +777,16 @@ impl<'d> Writer<'d> {
 
     /// Adds the area as a location with a box in Well-known Text, unless a declared location has one.
     fn add_location(&mut self, content: &LocalContent) {
-        let places: Vec<Term> = self
-            .objects(&self.node.clone(), dcterms::SPATIAL)
-            .cloned()
-            .collect();
-        let has_box =
-            |place: &Term| matches!(place, Term::NamedNode(place) if self.has(place, dcat::BBOX));
-        let Some(place) = content.place.filter(|_| !places.iter().any(has_box)) else {
+        let Some(place) = content.place else {
             return;
         };
+        for declared in self.objects(&self.node, dcterms::SPATIAL) {
+            if let Term::NamedNode(declared) = declared
+                && self.has(declared, dcat::BBOX)
+            {
+                return;
+            }
+        }
         let (node, part) = (self.node.clone(), self.iris.part(self.id, "area"));
         let datatype = NamedNode::new_unchecked(geosparql::WKT_LITERAL);
         self.add(&node, dcterms::SPATIAL, part.clone());
@@ -820,7 +819,7 @@ impl<'d> Writer<'d> {
             );
             let edges = [dcatus::WEST, dcatus::SOUTH, dcatus::EAST, dcatus::NORTH];
             for (property, degrees) in edges.into_iter().zip(place.degrees()) {
-                if let Some(degrees) = typed(&degrees.to_string(), "decimal") {
+                if let Some(degrees) = parse_literal(&degrees.to_string(), "decimal") {
                     self.add(&part, property, degrees);
                 }
             }
@@ -880,7 +879,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    fn of_class(&self, class: &str) -> Vec<NamedNode> {
+    fn nodes_of_class(&self, class: &str) -> Vec<NamedNode> {
         let subjects = self
             .out
             .iter()
@@ -905,7 +904,7 @@ impl<'d> Writer<'d> {
             (dcat::DATA_SERVICE, dcterms::TITLE),
             (adms::IDENTIFIER_CLASS, skos::NOTATION),
         ] {
-            for node in self.of_class(class) {
+            for node in self.nodes_of_class(class) {
                 if !self.has(&node, name)
                     && let Some(label) = self.label_of(&node)
                 {
@@ -925,26 +924,18 @@ impl<'d> Writer<'d> {
             vcard::FN,
             skos::NOTATION,
         ];
-        let literal = |name| {
-            self.objects(node, name).find_map(|object| match object {
-                Term::Literal(literal) => Some(literal.clone()),
-                _ => None,
-            })
-        };
-        let known = || {
-            let name = data_theme(node.as_str())?;
-            Some(Literal::new_language_tagged_literal_unchecked(name, "en"))
-        };
-        let endpoint = || {
-            Some(Literal::from(term_text(
-                self.objects(node, dcat::ENDPOINT_URL).next()?,
-            )))
-        };
-        names
-            .into_iter()
-            .find_map(literal)
-            .or_else(known)
-            .or_else(endpoint)
+        for name in names {
+            for object in self.objects(node, name) {
+                if let Term::Literal(literal) = object {
+                    return Some(literal.clone());
+                }
+            }
+        }
+        if let Some(name) = data_theme(node.as_str()) {
+            return Some(Literal::new_language_tagged_literal_unchecked(name, "en"));
+        }
+        let endpoint = self.objects(node, dcat::ENDPOINT_URL).next()?;
+        Some(Literal::from(term_text(endpoint)))
     }
 }
 
@@ -963,10 +954,6 @@ fn foreign_files(description: &[Triple]) -> FxHashSet<&str> {
         };
         formats.entry(subject.as_str()).or_default().push(format);
     }
-    let is_foreign = |formats: &[Option<Format>]| {
-        let mut known = formats.iter().flatten().peekable();
-        known.peek().is_some() && known.all(|format| !format.may_be_rdf())
-    };
     // The content comes from the only file, whatever its format is declared to be.
     if formats.len() < 2 {
         return FxHashSet::default();
@@ -976,6 +963,12 @@ fn foreign_files(description: &[Triple]) -> FxHashSet<&str> {
         .filter(|(_, formats)| is_foreign(formats))
         .map(|(node, _)| node)
         .collect()
+}
+
+/// Returns true if a format is known, and no known format is one of RDF or of an archive.
+fn is_foreign(formats: &[Option<Format>]) -> bool {
+    let mut known = formats.iter().flatten().peekable();
+    known.peek().is_some() && known.all(|format| !format.may_be_rdf())
 }
 
 fn term_text(term: &Term) -> String {
@@ -1006,13 +999,7 @@ fn standard_node(property: &str, name: &str) -> Option<NamedNode> {
         }
         dcat::MEDIA_TYPE | dcat::COMPRESS_FORMAT | dcat::PACKAGE_FORMAT => {
             let (kind, rest) = lower.split_once('/')?;
-            let is_token = |part: &str| {
-                !part.is_empty()
-                    && part
-                        .bytes()
-                        .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
-            };
-            (is_token(kind) && is_token(rest))
+            (is_media_type_token(kind) && is_media_type_token(rest))
                 .then(|| format!("https://www.iana.org/assignments/media-types/{kind}/{rest}"))?
         }
         _ => return None,
@@ -1020,8 +1007,16 @@ fn standard_node(property: &str, name: &str) -> Option<NamedNode> {
     NamedNode::new(iri).ok()
 }
 
+/// Returns true if the text is a type or a subtype of a media type (RFC 6838).
+fn is_media_type_token(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+}
+
 /// Returns a literal of the datatype; `None` if the text is not valid.
-fn typed(text: &str, kind: &str) -> Option<Literal> {
+fn parse_literal(text: &str, kind: &str) -> Option<Literal> {
     let text = text.trim();
     let value = match kind {
         "nonNegativeInteger" => {
@@ -1107,12 +1102,12 @@ mod tests {
     #[track_caller]
     fn becomes(turtle: &str, expected: &str) {
         let found = lines(&dcat_ap_of(turtle).triples);
-        let wanted = graph(expected);
+        let expected_graph = graph(expected);
         for line in lines(
-            &wanted
+            &expected_graph
                 .triples()
                 .iter()
-                .map(|&triple| wanted.to_triple(triple))
+                .map(|&triple| expected_graph.to_triple(triple))
                 .collect::<Vec<_>>(),
         ) {
             assert!(

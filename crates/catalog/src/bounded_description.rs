@@ -12,7 +12,7 @@
 
 use super::node_reader::{FOLDER, MAX_TEXT_BYTES, NodeReader, is_relative, is_short};
 use super::statement::{Node, Statement, Value, reference_node};
-use super::typed_fields::{self, date, iri_or_literal, part_name};
+use super::typed_fields::{self, date_literal, iri_or_literal, part_name};
 use super::{Agent, Dataset, box_of_geojson, box_of_wkt};
 use lodeseek_rdf::vocab::{
     dc11, dcat, dcterms, foaf, geosparql, hydra, lodeseek, owl, rdf, sd, skos, void,
@@ -73,7 +73,7 @@ const AGENTS: &[&str] = &[dcterms::CREATOR, dcterms::PUBLISHER, dc11::CREATOR];
 const MAX_HEADER_STATEMENTS: usize = 1000;
 const MAX_HEADER_BYTES: usize = 64 << 10;
 /// Maximum number of characters of a property in the name of a part.
-const MAX_KIND: usize = 64;
+const MAX_PROPERTY_CHARS: usize = 64;
 /// Maximum number of resources that a problem names, and maximum size of their IRIs in bytes.
 const MAX_NAMED_RESOURCES: usize = 20;
 const MAX_NAMED_IRI_BYTES: usize = 500;
@@ -128,7 +128,7 @@ impl<'g> CatalogIndex<'g> {
 
     /// Creates the index for the header of a dump. The content that it links to is not part of the description.
     pub(super) fn for_dump_header(graph: &'g TripleGraph, entry: TermId) -> Self {
-        let headers = FxHashMap::from_iter([(entry, header(graph, entry, usize::MAX))]);
+        let headers = FxHashMap::from_iter([(entry, select_header(graph, entry, usize::MAX))]);
         let entries = headers[&entry]
             .iter()
             .map(|triple| triple.object)
@@ -174,7 +174,7 @@ impl<'g> CatalogIndex<'g> {
                     .push((outward, triple.subject));
                 let graph = self.graph;
                 self.headers.entry(triple.subject).or_insert_with(|| {
-                    let mut header = header(graph, triple.subject, MAX_HEADER_BYTES);
+                    let mut header = select_header(graph, triple.subject, MAX_HEADER_BYTES);
                     if outward == dcterms::IS_PART_OF {
                         header.retain(|triple| !is_of_listing(graph, triple));
                     }
@@ -214,23 +214,23 @@ fn is_of_listing(graph: &TripleGraph, triple: &Triple) -> bool {
 }
 
 /// Returns the statements about a node, without its members, whose objects together have at most `bytes` bytes.
-fn header(graph: &TripleGraph, node: TermId, bytes: usize) -> Vec<Triple> {
-    let is_member = |triple: &&Triple| MEMBERSHIP.contains(&graph.term(triple.predicate).text());
+fn select_header(graph: &TripleGraph, node: TermId, bytes: usize) -> Vec<Triple> {
+    let mut triples = Vec::new();
     let mut left = bytes;
-    let mut fits = |triple: &&Triple| {
-        let rest = left.checked_sub(graph.term(triple.object).text().len());
-        left = rest.unwrap_or(left);
-        rest.is_some()
-    };
-    let triples = graph
-        .subject_triples(node)
-        .iter()
-        .filter(|triple| !is_member(triple));
+    for triple in graph.subject_triples(node) {
+        if triples.len() == MAX_HEADER_STATEMENTS {
+            break;
+        }
+        if MEMBERSHIP.contains(&graph.term(triple.predicate).text()) {
+            continue;
+        }
+        // A text that is too long is skipped: later ones may fit.
+        if let Some(rest) = left.checked_sub(graph.term(triple.object).text().len()) {
+            left = rest;
+            triples.push(*triple);
+        }
+    }
     triples
-        .filter(&mut fits)
-        .take(MAX_HEADER_STATEMENTS)
-        .copied()
-        .collect()
 }
 
 /// Nodes of one description.
@@ -378,7 +378,7 @@ impl<'g> BoundedDescription<'g> {
     /// Notes the property of a value that is left out.
     fn name_property(&mut self, property: TermId) {
         let name = local_name(self.graph().term(property).text());
-        if self.properties.len() < MAX_NAMED_PROPERTIES && name.len() <= MAX_KIND {
+        if self.properties.len() < MAX_NAMED_PROPERTIES && name.len() <= MAX_PROPERTY_CHARS {
             self.properties.insert(name);
         }
     }
@@ -492,13 +492,13 @@ impl<'g> BoundedDescription<'g> {
             neighbours.push([self.graph().term(*predicate).text().as_bytes(), &color].concat());
         }
         neighbours.sort_unstable();
-        digest(std::iter::once(&initial[..]).chain(neighbours.iter().map(Vec::as_slice)))
+        hash_pieces(std::iter::once(&initial[..]).chain(neighbours.iter().map(Vec::as_slice)))
     }
 
     fn initial_color(&self, node: TermId) -> Color {
         let graph = self.graph();
         if let TermRef::Iri(iri) = graph.term(node) {
-            return digest([color_text(iri).as_bytes()]);
+            return hash_pieces([color_text(iri).as_bytes()]);
         }
         let triples = self.index.triples(node).iter();
         let mut lines: Vec<String> = triples
@@ -512,7 +512,7 @@ impl<'g> BoundedDescription<'g> {
             })
             .collect();
         lines.sort_unstable();
-        digest(lines.iter().map(String::as_bytes))
+        hash_pieces(lines.iter().map(String::as_bytes))
     }
 
     /// Returns the sort key of a node: its IRI, else its colour. Parts of a stored description keep their names.
@@ -522,14 +522,20 @@ impl<'g> BoundedDescription<'g> {
                 Some(part) => (false, part.len(), part.to_owned()),
                 None => (false, 0, iri.to_owned()),
             },
-            _ => (true, 0, self.colors.get(&node).map(hex).unwrap_or_default()),
+            _ => (
+                true,
+                0,
+                self.colors.get(&node).map(format_color).unwrap_or_default(),
+            ),
         }
     }
 
     /// If true, both are blank nodes with the same content, thus one part.
     pub(super) fn is_same(&self, one: TermId, other: TermId) -> bool {
-        let is_blank = |node| matches!(self.graph().term(node), TermRef::Blank(_));
-        is_blank(one) && is_blank(other) && self.colors.get(&one) == self.colors.get(&other)
+        let graph = self.graph();
+        matches!(graph.term(one), TermRef::Blank(_))
+            && matches!(graph.term(other), TermRef::Blank(_))
+            && self.colors.get(&one) == self.colors.get(&other)
     }
 
     /// Returns the name of a node in the statements: its IRI, or a part if it has none on the web.
@@ -549,11 +555,11 @@ impl<'g> BoundedDescription<'g> {
         let kind: String = via
             .chars()
             .filter(char::is_ascii_alphanumeric)
-            .take(MAX_KIND)
+            .take(MAX_PROPERTY_CHARS)
             .collect();
         Some(Node::Part(part_name(
             &kind,
-            &[&hex(self.colors.get(&node)?)],
+            &[&format_color(self.colors.get(&node)?)],
         )))
     }
 }
@@ -579,7 +585,7 @@ fn color_text(iri: &str) -> Cow<'_, str> {
     }
 }
 
-fn digest<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Color {
+fn hash_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Color {
     let mut digest = Sha256::new();
     for piece in pieces {
         digest.update((piece.len() as u64).to_le_bytes());
@@ -590,7 +596,7 @@ fn digest<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Color {
     color
 }
 
-fn hex(color: &Color) -> String {
+fn format_color(color: &Color) -> String {
     color.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -668,10 +674,6 @@ impl<'g> ExtraStatements<'g> {
         }
         let mut seen = FxHashSet::default();
         let concept_labels = typed_fields::concept_labels(&self.out);
-        let is_concept_label = |statement: &Statement| {
-            statement.predicate == dcat::KEYWORD
-                && matches!(&statement.object, Value::Literal(keyword) if concept_labels.contains(keyword))
-        };
         // The typed field may have the text of a node, which would not state another licence again.
         let has_license_node = self
             .out
@@ -690,7 +692,7 @@ impl<'g> ExtraStatements<'g> {
             .any(|one| is_identifier(one) && !typed.contains(one));
         self.out.retain(|statement| {
             let is_kept = !typed.contains(statement)
-                || is_concept_label(statement)
+                || is_keyword_among(statement, &concept_labels)
                 || has_license_node && is_license(statement)
                 || is_license(statement) && rights.contains(&statement.object)
                 || has_other_identifier && is_identifier(statement);
@@ -778,8 +780,12 @@ impl<'g> ExtraStatements<'g> {
     /// Notes the property of a statement that is left out or changed.
     fn name_property(&mut self, property: &str) {
         if self.properties.len() < MAX_NAMED_PROPERTIES {
-            self.properties
-                .insert(local_name(property).chars().take(MAX_KIND).collect());
+            self.properties.insert(
+                local_name(property)
+                    .chars()
+                    .take(MAX_PROPERTY_CHARS)
+                    .collect(),
+            );
         }
     }
 
@@ -893,7 +899,7 @@ impl<'g> ExtraStatements<'g> {
                         let datatype = NamedNode::new_unchecked(typed_fields::ANY_URI);
                         Literal::new_typed_literal(iri, datatype).into()
                     }
-                    value => normalized(predicate, trimmed(value)),
+                    value => normalize_value(predicate, trim_value(value)),
                 };
                 if matches!(&value, Value::Literal(text) if text.value().is_empty())
                     && predicate == dcterms::IDENTIFIER
@@ -981,7 +987,7 @@ impl<'g> ExtraStatements<'g> {
 }
 
 /// Trims white space, as in the typed fields.
-fn trimmed(value: Value) -> Value {
+fn trim_value(value: Value) -> Value {
     match value {
         Value::Literal(literal) if literal.value().trim() != literal.value() => {
             trimmed_literal(&literal).into()
@@ -1006,18 +1012,24 @@ fn is_license(statement: &Statement) -> bool {
     statement.subject == Node::Dataset && statement.predicate == dcterms::LICENSE
 }
 
+/// If true, the statement is on a keyword that is one of the labels.
+fn is_keyword_among(statement: &Statement, labels: &FxHashSet<Literal>) -> bool {
+    statement.predicate == dcat::KEYWORD
+        && matches!(&statement.object, Value::Literal(keyword) if labels.contains(keyword))
+}
+
 /// If true, the statement is on an identifier of the dataset.
 fn is_identifier(statement: &Statement) -> bool {
     statement.subject == Node::Dataset && statement.predicate == dcterms::IDENTIFIER
 }
 
 /// Normalises texts that are dates or addresses as the typed fields do. A declared datatype is kept.
-fn normalized(predicate: &str, value: Value) -> Value {
+fn normalize_value(predicate: &str, value: Value) -> Value {
     match (predicate, value) {
         (dcterms::ISSUED | dcterms::MODIFIED, Value::Literal(literal))
             if literal.language().is_none() && literal.datatype() == xsd::STRING =>
         {
-            date(literal.value()).into()
+            date_literal(literal.value()).into()
         }
         (dcterms::LICENSE | dcat::LANDING_PAGE, Value::Literal(literal))
             if literal.language().is_none() =>

@@ -9,7 +9,7 @@
 //! `title` and `datasets`, the ids of the datasets that the work uses, are required. `lodeseek-lab tag` calls the latter
 //! `positives`; both names are accepted. White space in an id becomes `_`, as in Papers with Code catalogues.
 
-use super::typed_fields::date;
+use super::typed_fields::date_literal;
 use super::{CatalogError, DatasetId, InvalidDatasetId, Iris};
 use lodeseek_rdf::dump;
 use lodeseek_rdf::vocab::{cito, dcterms, rdf, schema};
@@ -73,44 +73,41 @@ impl CitingWork {
     #[must_use]
     pub fn to_triples(&self, iris: &Iris) -> Vec<Triple> {
         let work = iris.work(&self.key());
-        let statement = |property: &str, value: Term| {
-            Triple::new(work.clone(), NamedNode::new_unchecked(property), value)
-        };
-        let mut triples = vec![
-            statement(
+        let mut properties: Vec<(&str, Term)> = vec![
+            (
                 rdf::TYPE,
                 NamedNode::new_unchecked(schema::CREATIVE_WORK).into(),
             ),
-            statement(dcterms::TITLE, Literal::from(self.title.as_str()).into()),
+            (dcterms::TITLE, Literal::from(self.title.as_str()).into()),
         ];
         if !self.summary.is_empty() {
-            triples.push(statement(
-                dcterms::ABSTRACT,
-                Literal::from(self.summary.as_str()).into(),
-            ));
+            let summary = Literal::from(self.summary.as_str());
+            properties.push((dcterms::ABSTRACT, summary.into()));
         }
         if let Some(year) = self.year {
-            triples.push(statement(
-                dcterms::ISSUED,
-                date(&format!("{year:04}")).into(),
-            ));
+            properties.push((dcterms::ISSUED, date_literal(&format!("{year:04}")).into()));
         }
         if let Some(url) = &self.url {
             let address = NamedNode::new(url).map(Term::from);
-            triples.push(statement(
+            properties.push((
                 schema::URL,
                 address.unwrap_or_else(|_| Literal::from(url.as_str()).into()),
             ));
         }
         for id in &self.datasets {
-            triples.push(statement(cito::USES_DATA_FROM, iris.dataset(id).into()));
+            properties.push((cito::USES_DATA_FROM, iris.dataset(id).into()));
         }
-        triples
+        properties
+            .into_iter()
+            .map(|(property, value)| {
+                Triple::new(work.clone(), NamedNode::new_unchecked(property), value)
+            })
+            .collect()
     }
 
     fn from_line(line: &str) -> Result<Self, String> {
         let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let title = text(&entry, "title").ok_or("no `title`")?;
+        let title = find_text(&entry, "title").ok_or("no `title`")?;
         let names = entry.get("datasets").or_else(|| entry.get("positives"));
         let names = names
             .and_then(Value::as_array)
@@ -131,9 +128,9 @@ impl CitingWork {
         }
         Ok(Self {
             title,
-            summary: text(&entry, "abstract").unwrap_or_default(),
-            year: year(&entry)?,
-            url: text(&entry, "url"),
+            summary: find_text(&entry, "abstract").unwrap_or_default(),
+            year: parse_year(&entry)?,
+            url: find_text(&entry, "url"),
             datasets,
         })
     }
@@ -158,7 +155,7 @@ impl CitingWorks {
             return Ok(false);
         }
         Ok(looks_like(
-            &super::head(path).map_err(CatalogError::io(path))?.text,
+            &super::read_head(path).map_err(CatalogError::io(path))?.text,
         ))
     }
 
@@ -167,8 +164,9 @@ impl CitingWorks {
     /// # Errors
     /// The file cannot be read or uncompressed. Unreadable lines are not errors: see [`problems`](Self::problems).
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
-        let reader =
-            BufReader::new(dump::open(path, &super::limits()).map_err(CatalogError::io(path))?);
+        let reader = BufReader::new(
+            dump::open(path, &super::dump_limits()).map_err(CatalogError::io(path))?,
+        );
         let mut found = Self::from_lines(reader, usize::MAX).map_err(CatalogError::io(path))?;
         for problem in &mut found.problems {
             problem.insert_str(0, &format!("{}:", path.display()));
@@ -238,23 +236,25 @@ fn looks_like(head: &str) -> bool {
     let Some(first) = head.lines().next().filter(|line| line.starts_with('{')) else {
         return false;
     };
-    let has = |key: &str| {
-        first.contains(&format!("\"{key}\":")) || first.contains(&format!("\"{key}\" :"))
-    };
     // The datasets may follow an abstract that is longer than the head. Catalogues have no abstracts.
-    has("title")
-        && !has("description")
-        && !has("@context")
-        && (has("abstract") || has("datasets") || has("positives"))
+    has_key(first, "title")
+        && !has_key(first, "description")
+        && !has_key(first, "@context")
+        && (has_key(first, "abstract") || has_key(first, "datasets") || has_key(first, "positives"))
 }
 
-fn text(entry: &Value, key: &str) -> Option<String> {
+/// Returns true if a line of JSON contains the key, at any depth.
+fn has_key(line: &str, key: &str) -> bool {
+    line.contains(&format!("\"{key}\":")) || line.contains(&format!("\"{key}\" :"))
+}
+
+fn find_text(entry: &Value, key: &str) -> Option<String> {
     let text = entry.get(key)?.as_str()?.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// Returns the year: a number, or the beginning of a date. An absent or empty year is unknown.
-fn year(entry: &Value) -> Result<Option<i32>, String> {
+fn parse_year(entry: &Value) -> Result<Option<i32>, String> {
     let written = match entry.get("year") {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::String(text)) if text.trim().is_empty() => return Ok(None),

@@ -6,10 +6,10 @@
 
 use super::ckan_licenses::add_license;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated, first, is_placeholder, pruned,
-    pruned_object, scalar, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, drop_repeated_text, first_scalar,
+    is_placeholder, is_placeholder_value, prune, prune_object, scalar_text, take_text,
 };
-use super::json_entries::{EntryFault, read_entries};
+use super::json_entries::{EntryFault, has_key, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, skos, spdx};
 use serde_json::{Value, json};
@@ -227,7 +227,7 @@ pub(super) fn content(document: &Value) -> Option<Document<'_>> {
         let error = document.get("error").unwrap_or(&Value::Null);
         let reason = error
             .get("message")
-            .and_then(scalar)
+            .and_then(scalar_text)
             .unwrap_or_else(|| error.to_string());
         return Some(Document::Other(format!(
             "a response of CKAN that reports an error: {reason}"
@@ -290,18 +290,18 @@ fn are_packages(values: &[Value]) -> bool {
 
 /// If true, the value is a package of CKAN.
 pub(super) fn is_package(value: &Value) -> bool {
-    let has = |key: &str| value.get(key).is_some();
-    let is_list = |key: &str| value.get(key).is_some_and(Value::is_array);
     let keyed = value
         .get("extras")
         .and_then(|extras| extras.get(0))
         .is_some_and(|extra| extra.get("key").is_some());
-    let is_named = has("name") || has("id");
-    let is_legacy = has("ckan_url") || has("ratings_average") || has("metadata_modified");
-    is_list("resources")
-        || has("owner_org")
+    let is_named = has_key(value, "name") || has_key(value, "id");
+    let is_legacy = has_key(value, "ckan_url")
+        || has_key(value, "ratings_average")
+        || has_key(value, "metadata_modified");
+    value.get("resources").is_some_and(Value::is_array)
+        || has_key(value, "owner_org")
         || keyed
-        || is_named && (has("notes") || is_legacy && has("title"))
+        || is_named && (has_key(value, "notes") || is_legacy && has_key(value, "title"))
 }
 
 /// Reads packages. One that the portal does not publish as a dataset is reported, but does not count as unreadable: its
@@ -312,13 +312,13 @@ pub(super) fn read(packages: Vec<&Value>, path: &Path) -> Catalog {
 
 /// Returns the reason why a package is no published dataset.
 fn reason_to_ignore(package: &Object) -> Option<String> {
-    if let Some(state) =
-        first(package, &["state"]).filter(|state| UNPUBLISHED_STATES.contains(&state.as_str()))
+    if let Some(state) = first_scalar(package, &["state"])
+        .filter(|state| UNPUBLISHED_STATES.contains(&state.as_str()))
     {
         return Some(format!("ignored: its state in the portal is `{state}`"));
     }
-    let title = first(package, &["title", "name"]).unwrap_or_default();
-    if let Some(kind) = first(package, &["type"])
+    let title = first_scalar(package, &["title", "name"]).unwrap_or_default();
+    if let Some(kind) = first_scalar(package, &["type"])
         .filter(|kind| OTHER_TYPES.contains(&kind.to_ascii_lowercase().as_str()))
     {
         return Some(format!(
@@ -327,7 +327,7 @@ fn reason_to_ignore(package: &Object) -> Option<String> {
     }
     let is_private = package
         .get("private")
-        .and_then(scalar)
+        .and_then(scalar_text)
         .is_some_and(|private| private.eq_ignore_ascii_case("true"));
     is_private.then(|| format!("ignored: {title:?} is private in the portal"))
 }
@@ -340,8 +340,8 @@ pub(super) fn write_entry(
     if let Some(reason) = reason_to_ignore(package) {
         return Err(EntryFault::Ignored(reason));
     }
-    let (mut package, other_extras) = with_extras(pruned_object(package));
-    let name = first(&package, &["name", "id"]);
+    let (mut package, other_extras) = with_extras(prune_object(package));
+    let name = first_scalar(&package, &["name", "id"]);
     let id = name.as_deref().and_then(DatasetId::from_text);
     let uri = take_text(&mut package, "uri");
     let node = builder.node(uri.as_deref());
@@ -350,7 +350,7 @@ pub(super) fn write_entry(
         let Some(value) = package.remove(key) else {
             continue;
         };
-        match scalar(&value) {
+        match scalar_text(&value) {
             Some(text) if Some(&text) != name.as_ref() => {
                 builder.field(
                     &node,
@@ -370,7 +370,7 @@ pub(super) fn write_entry(
         ("notes", "notes_translated"),
         ("description", "description_translated"),
     ] {
-        drop_repeated(&mut package, key, translated);
+        drop_repeated_text(&mut package, key, translated);
     }
     if package
         .get("display_name")
@@ -389,18 +389,18 @@ pub(super) fn write_entry(
     {
         package.insert("url".to_owned(), page);
     }
-    record(&mut package, &node, builder);
-    tags(&mut package, &node, builder);
-    groups(&mut package, &node, builder);
+    add_record(&mut package, &node, builder);
+    add_tags(&mut package, &node, builder);
+    add_groups(&mut package, &node, builder);
     aggregated_themes(&mut package, &node, builder);
     builder.fields(&node, &mut package, PACKAGE);
-    agents(&mut package, &node, builder);
+    add_agents(&mut package, &node, builder);
     add_license(&mut package, &node, builder);
-    places(&mut package, &node, builder);
-    times(&mut package, &node, builder);
-    for resource in resources(&mut package) {
+    add_places(&mut package, &node, builder);
+    add_times(&mut package, &node, builder);
+    for resource in take_resources(&mut package) {
         if is_deleted(&resource) {
-            let name = first(&resource, &["url", "name", "id"]).unwrap_or_default();
+            let name = first_scalar(&resource, &["url", "name", "id"]).unwrap_or_default();
             builder.problem(
                 "resources",
                 "left out, because the portal has deleted it",
@@ -408,7 +408,7 @@ pub(super) fn write_entry(
             );
             continue;
         }
-        distribution(resource, &node, builder);
+        add_distribution(resource, &node, builder);
     }
     builder.extras(&node, package);
     for (key, value) in other_extras {
@@ -422,7 +422,7 @@ fn with_extras(mut package: Object) -> (Object, Vec<(String, Value)>) {
     let extras: Vec<(String, Value)> = match package.remove("extras") {
         // The first two versions of the API have an object.
         Some(Value::Object(extras)) => extras.into_iter().collect(),
-        Some(extras) => array(Some(extras))
+        Some(extras) => into_list(Some(extras))
             .into_iter()
             .flat_map(keyed_extra)
             .collect(),
@@ -450,7 +450,7 @@ fn keyed_extra(extra: Value) -> Vec<(String, Value)> {
     let Value::Object(mut extra) = extra else {
         return vec![("extras".to_owned(), extra)];
     };
-    if extra.get("key").and_then(scalar).is_none() || !extra.contains_key("value") {
+    if extra.get("key").and_then(scalar_text).is_none() || !extra.contains_key("value") {
         return vec![("extras".to_owned(), Value::Object(extra))];
     }
     let (key, value) = (
@@ -458,23 +458,21 @@ fn keyed_extra(extra: Value) -> Vec<(String, Value)> {
         extra.remove("value").unwrap_or_default(),
     );
     // A geometry is kept in the form of its publisher.
-    let is_json =
-        |text: &&str| text.trim_start().starts_with(['[', '{']) && !key.starts_with("spatial");
-    let nested = value
+    let json = value
         .as_str()
-        .filter(is_json)
-        .and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let value = nested.and_then(pruned).unwrap_or(value);
+        .filter(|text| text.trim_start().starts_with(['[', '{']) && !key.starts_with("spatial"));
+    let nested = json.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let value = nested.and_then(prune).unwrap_or(value);
     let rest = (!extra.is_empty()).then(|| (format!("extras.{key}"), Value::Object(extra)));
     std::iter::once((key, value)).chain(rest).collect()
 }
 
-fn array(value: Option<Value>) -> Vec<Value> {
+fn into_list(value: Option<Value>) -> Vec<Value> {
     match value {
         Some(Value::Array(values)) => values,
         Some(Value::Null) | None => Vec::new(),
         Some(Value::String(text)) if text.trim_start().starts_with(['[', '{']) => {
-            match serde_json::from_str::<Value>(&text).ok().and_then(pruned) {
+            match serde_json::from_str::<Value>(&text).ok().and_then(prune) {
                 Some(Value::Array(values)) => values,
                 Some(value @ Value::Object(_)) => vec![value],
                 _ => vec![Value::String(text)],
@@ -486,7 +484,7 @@ fn array(value: Option<Value>) -> Vec<Value> {
 
 /// Adds the dates of the catalogue record. They are also the dataset's dates if the package has no `issued` or
 /// `modified`.
-fn record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let dates = [
         ("metadata_created", "issued", dcterms::ISSUED),
         ("metadata_modified", "modified", dcterms::MODIFIED),
@@ -505,7 +503,7 @@ fn record(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 }
 
 /// Adds the tags: texts, or objects with names. Other members of tags, such as ids, stay in `tags`.
-fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let tags = package.remove("tags");
     if matches!(tags, Some(Value::String(_))) || tags.as_ref().is_some_and(Value::is_object) {
         return builder.field(
@@ -517,14 +515,14 @@ fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         );
     }
     let mut others = Vec::new();
-    for tag in array(tags) {
+    for tag in into_list(tags) {
         let Value::Object(mut tag) = tag else {
             builder.title(node, "tags", dcat::KEYWORD, &tag);
             continue;
         };
         let name = tag.get("display_name").or_else(|| tag.get("name")).cloned();
         if is_deleted(&tag) {
-            let name = name.as_ref().and_then(scalar).unwrap_or_default();
+            let name = name.as_ref().and_then(scalar_text).unwrap_or_default();
             builder.problem("tags", "left out, because the portal has deleted it", &name);
             continue;
         }
@@ -540,7 +538,7 @@ fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         };
         builder.title(node, "tags", dcat::KEYWORD, &name);
         drop_value(&mut tag, "display_name", &name);
-        drop_repeated(&mut tag, "name", "name_translated");
+        drop_repeated_text(&mut tag, "name", "name_translated");
         if let Some(translated) = tag.remove("name_translated") {
             builder.title(node, "tags", dcat::KEYWORD, &translated);
         }
@@ -554,7 +552,7 @@ fn tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 
 /// If true, the portal keeps a tag or resource only to restore it.
 fn is_deleted(part: &Object) -> bool {
-    first(part, &["state"]).is_some_and(|state| state == "deleted")
+    first_scalar(part, &["state"]).is_some_and(|state| state == "deleted")
 }
 
 fn drop_value(object: &mut Object, key: &str, value: &Value) {
@@ -564,14 +562,14 @@ fn drop_value(object: &mut Object, key: &str, value: &Value) {
 }
 
 /// Adds the groups as themes.
-fn groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for group in array(package.remove("groups")) {
+fn add_groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for group in into_list(package.remove("groups")) {
         let mut group = match group {
             Value::Object(group) => group,
             name => Object::from_iter([("name".to_owned(), name)]),
         };
-        drop_repeated(&mut group, "title", "title_translated");
-        drop_repeated(&mut group, "display_name", "title_translated");
+        drop_repeated_text(&mut group, "title", "title_translated");
+        drop_repeated_text(&mut group, "display_name", "title_translated");
         if let Some(title) = group.get("title").cloned() {
             drop_value(&mut group, "display_name", &title);
         }
@@ -597,7 +595,7 @@ fn groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 /// Adds the themes of Italy's profile: codes of the European data themes, each with the IRIs of its subthemes.
 fn aggregated_themes(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut others = Vec::new();
-    for theme in array(package.remove("themes_aggregate")) {
+    for theme in into_list(package.remove("themes_aggregate")) {
         let Value::Object(mut theme) = theme else {
             others.push(theme);
             continue;
@@ -605,8 +603,8 @@ fn aggregated_themes(package: &mut Object, node: &Subject, builder: &mut DcatBui
         if let Some(code) = take_text(&mut theme, "theme") {
             builder.resource(node, dcat::THEME, &format!("{DATA_THEMES}{code}"));
         }
-        for subtheme in array(theme.remove("subthemes")) {
-            match scalar(&subtheme) {
+        for subtheme in into_list(theme.remove("subthemes")) {
+            match scalar_text(&subtheme) {
                 Some(iri) => builder.resource(node, dcterms::SUBJECT, &iri),
                 None => others.push(subtheme),
             }
@@ -619,14 +617,14 @@ fn aggregated_themes(package: &mut Object, node: &Subject, builder: &mut DcatBui
 }
 
 /// Adds people and organisations, from: a key of their own, keys that begin with their role, CKAN's standard keys.
-fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let roles = [
         ("publisher", dcterms::PUBLISHER),
         ("creator", dcterms::CREATOR),
         ("contributor", dcterms::CONTRIBUTOR),
     ];
     for (role, property) in roles {
-        let mut agent = collected(
+        let mut agent = collect_role(
             package,
             role,
             &["uri", "name", "email", "url", "type", "identifier"],
@@ -639,7 +637,7 @@ fn agents(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         }
         builder.field(node, role, property, FieldKind::Agent, &agent);
     }
-    let mut contact = collected(
+    let mut contact = collect_role(
         package,
         "contact",
         &["uri", "name", "email", "url", "phone", "identifier"],
@@ -710,14 +708,15 @@ fn standard_agent(package: &mut Object, key: &str, addresses: &[&str]) -> Value 
             agent.insert(part.to_owned(), value);
         }
     }
-    pruned(Value::Object(agent)).unwrap_or_default()
+    prune(Value::Object(agent)).unwrap_or_default()
 }
 
 /// Returns the key of a role, for example `publisher`, else an object made of `publisher_name`, `publisher_email` and
 /// similar keys.
-fn collected(package: &mut Object, role: &str, keys: &[&str]) -> Value {
-    let is_value = |value: &Value| !value.as_str().is_some_and(is_placeholder);
-    if let Some(whole) = package.remove(role).filter(is_value) {
+fn collect_role(package: &mut Object, role: &str, keys: &[&str]) -> Value {
+    if let Some(whole) = package.remove(role)
+        && !is_placeholder_value(&whole)
+    {
         return whole;
     }
     let parts = keys.iter().filter_map(|key| {
@@ -732,8 +731,8 @@ fn collected(package: &mut Object, role: &str, keys: &[&str]) -> Value {
     }
 }
 
-fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let mut coverage = array(package.remove("spatial_coverage"));
+fn add_places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    let mut coverage = into_list(package.remove("spatial_coverage"));
     let keys = [
         ("spatial", "geom"),
         ("spatial_text", "text"),
@@ -758,7 +757,7 @@ fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             }
         }
     }
-    if let Some(edges) = edges(package) {
+    if let Some(edges) = find_edges(package) {
         flat.entry("bbox").or_insert(Value::String(edges));
     }
     // A place with nothing but one value may be a name or an IRI.
@@ -774,7 +773,7 @@ fn places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 }
 
 /// Returns the box of the edges in keys of their own, as portals with metadata of INSPIRE write them. The keys stay.
-fn edges(package: &Object) -> Option<String> {
+fn find_edges(package: &Object) -> Option<String> {
     let keys = [
         "bbox-west-long",
         "bbox-south-lat",
@@ -783,13 +782,13 @@ fn edges(package: &Object) -> Option<String> {
     ];
     let mut edges = Vec::new();
     for key in keys {
-        edges.push(first(package, &[key])?);
+        edges.push(first_scalar(package, &[key])?);
     }
     let text = edges.join(",");
     super::box_of_text(&text).map(|_| text)
 }
 
-fn times(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_times(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     for (start, end) in [
         ("temporal_start", "temporal_end"),
         ("temporal_coverage_from", "temporal_coverage_to"),
@@ -820,9 +819,9 @@ fn times(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 }
 
 /// Returns the resources: objects, or addresses alone.
-fn resources(package: &mut Object) -> Vec<Object> {
+fn take_resources(package: &mut Object) -> Vec<Object> {
     let mut resources = Vec::new();
-    for resource in array(package.remove("resources")) {
+    for resource in into_list(package.remove("resources")) {
         resources.push(match resource {
             Value::Object(resource) => resource,
             url => Object::from_iter([("url".to_owned(), url)]),
@@ -853,10 +852,10 @@ fn resources(package: &mut Object) -> Vec<Object> {
         }
     }
     // The address of the first resource in the first version of the API.
-    if let Some(address) = package.get("download_url").and_then(scalar) {
+    if let Some(address) = package.get("download_url").and_then(scalar_text) {
         let is_listed = resources
             .iter()
-            .any(|resource| first(resource, &["url"]).as_ref() == Some(&address));
+            .any(|resource| first_scalar(resource, &["url"]).as_ref() == Some(&address));
         if is_listed || resources.is_empty() {
             package.remove("download_url");
         }
@@ -870,8 +869,8 @@ fn resources(package: &mut Object) -> Vec<Object> {
     resources
 }
 
-fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
-    let mut resource = pruned_object(&resource);
+fn add_distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
+    let mut resource = prune_object(&resource);
     let uri = take_text(&mut resource, "uri");
     let part = builder.node(uri.as_deref());
     builder.add(node, dcat::DISTRIBUTION, part.clone());
@@ -883,17 +882,12 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
         } else {
             ("access_url", "download_url")
         };
-        let is_free = |key: &str| {
-            resource
-                .get(key)
-                .is_none_or(|value| value.as_str().is_some_and(is_placeholder))
-        };
         let is_repeated = [key, other]
             .iter()
             .any(|key| resource.get(*key) == Some(&url));
-        if is_free(key) {
+        if lacks_value(&resource, key) {
             resource.insert(key.to_owned(), url);
-        } else if is_free(other) && !is_repeated {
+        } else if lacks_value(&resource, other) && !is_repeated {
             resource.insert(other.to_owned(), url);
         } else if !is_repeated {
             builder.extra(&part, "url", &url);
@@ -904,7 +898,7 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
         ("title", "title_translated"),
         ("description", "description_translated"),
     ] {
-        drop_repeated(&mut resource, key, translated);
+        drop_repeated_text(&mut resource, key, translated);
     }
     if resource
         .get("display_name")
@@ -912,8 +906,8 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
     {
         resource.remove("display_name");
     }
-    checksum(&mut resource, &part, builder);
-    for service in array(resource.remove("access_services")) {
+    add_checksum(&mut resource, &part, builder);
+    for service in into_list(resource.remove("access_services")) {
         let service_node = builder.part(&part, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
         match service {
             Value::Object(mut service) => {
@@ -934,10 +928,15 @@ fn distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder) {
     builder.extras(&part, resource);
 }
 
-fn checksum(resource: &mut Object, part: &Subject, builder: &mut DcatBuilder) {
+/// Returns true if the key has no value, or one that stands for a missing value.
+fn lacks_value(resource: &Object, key: &str) -> bool {
+    resource.get(key).is_none_or(is_placeholder_value)
+}
+
+fn add_checksum(resource: &mut Object, part: &Subject, builder: &mut DcatBuilder) {
     let Some(hash) = resource
         .get("hash")
-        .and_then(scalar)
+        .and_then(scalar_text)
         .filter(|hash| !is_placeholder(hash))
     else {
         return;
@@ -945,7 +944,7 @@ fn checksum(resource: &mut Object, part: &Subject, builder: &mut DcatBuilder) {
     resource.remove("hash");
     let checksum = builder.part(part, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
     if hash.len() % 2 == 0 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        builder.typed(&checksum, spdx::CHECKSUM_VALUE, &hash, "hexBinary");
+        builder.add_typed_literal(&checksum, spdx::CHECKSUM_VALUE, &hash, "hexBinary");
     } else {
         builder.text(&checksum, spdx::CHECKSUM_VALUE, &Value::String(hash));
     }

@@ -1,7 +1,9 @@
 //! Licences of CKAN packages and resources: `license`, `license_id`, `license_title` and `license_url`.
 
 use super::addresses::{Address, parse_address};
-use super::dcat_builder::{DcatBuilder, FieldKind, Object, Subject, first, is_placeholder, scalar};
+use super::dcat_builder::{
+    DcatBuilder, FieldKind, Object, Subject, first_scalar, is_placeholder, scalar_text,
+};
 use lodeseek_rdf::vocab::dcterms;
 
 /// Ids of licences in CKAN's lists and in those of national portals, and their IRIs. Ids of Creative Commons with a version are
@@ -191,7 +193,7 @@ fn is_unspecified(text: &str) -> bool {
         )
 }
 
-fn iri(text: Option<&String>) -> Option<String> {
+fn find_iri(text: Option<&String>) -> Option<String> {
     match parse_address(text?) {
         Address::Iri(iri) => Some(iri),
         Address::Unsafe | Address::Text => None,
@@ -217,7 +219,7 @@ pub(super) fn add_license(object: &mut Object, node: &Subject, builder: &mut Dca
     }
     let mut has_iri = false;
     for key in ["license_url", "license"] {
-        if let Some(iri) = iri(object.get(key).and_then(scalar).as_ref()) {
+        if let Some(iri) = find_iri(object.get(key).and_then(scalar_text).as_ref()) {
             builder.resource(node, dcterms::LICENSE, &iri);
             object.remove(key);
             has_iri = true;
@@ -227,8 +229,8 @@ pub(super) fn add_license(object: &mut Object, node: &Subject, builder: &mut Dca
         return;
     }
     for key in ["license_id", "license", "license_title", "license_type"] {
-        let text = object.get(key).and_then(scalar);
-        if let Some(iri) = iri(text.as_ref()).or_else(|| license_iri(text.as_deref()?)) {
+        let text = object.get(key).and_then(scalar_text);
+        if let Some(iri) = find_iri(text.as_ref()).or_else(|| license_iri(text.as_deref()?)) {
             builder.resource(node, dcterms::LICENSE, &iri);
             if text == Some(iri) {
                 object.remove(key);
@@ -240,7 +242,7 @@ pub(super) fn add_license(object: &mut Object, node: &Subject, builder: &mut Dca
         let Some(value) = object.get(key).cloned() else {
             continue;
         };
-        if first(object, &[key]).is_some_and(|text| is_unspecified(&text)) {
+        if first_scalar(object, &[key]).is_some_and(|text| is_unspecified(&text)) {
             continue;
         }
         builder.field(node, key, dcterms::LICENSE, FieldKind::Resource, &value);

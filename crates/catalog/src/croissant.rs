@@ -3,7 +3,7 @@
 
 use super::Text;
 use super::node_reader::NodeReader;
-use super::typed_fields::{date, iri_or_literal};
+use super::typed_fields::{date_literal, iri_or_literal};
 use lodeseek_rdf::vocab::{croissant, csvw, dcat, dcterms, schema};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use oxrdf::Literal;
@@ -72,7 +72,7 @@ fn is_data(text: &str) -> bool {
     let text = text.trim();
     let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
     let is_checksum = text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_date = date(text).datatype() != oxrdf::vocab::xsd::STRING;
+    let is_date = date_literal(text).datatype() != oxrdf::vocab::xsd::STRING;
     let is_iri = matches!(iri_or_literal(text), super::Value::Node(_));
     is_number || is_checksum || is_date || is_iri || matches!(text, "true" | "false")
 }
@@ -142,7 +142,7 @@ pub(super) fn size_in_bytes(text: &str) -> Option<u64> {
 }
 
 /// Removes the language tag of a literal.
-pub(super) fn untagged(literal: &Literal) -> Literal {
+pub(super) fn remove_language_tag(literal: &Literal) -> Literal {
     Literal::new_simple_literal(literal.value())
 }
 

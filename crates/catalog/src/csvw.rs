@@ -4,7 +4,7 @@
 //! The common properties of a document are JSON-LD with prefixes of its own. They become JSON-LD with a context that needs no network.
 //! <https://www.w3.org/TR/tabular-metadata/>
 
-use super::dcat_builder::{Object, scalar, take_text};
+use super::dcat_builder::{Object, scalar_text, take_text};
 use lodeseek_rdf::vocab::{PREFIXES, csvw};
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ pub(super) fn to_json_ld(document: &Value) -> Result<String, String> {
     }
     let mut distributions = Vec::new();
     for table in tables {
-        distributions.push(distribution(table)?);
+        distributions.push(build_distribution(table)?);
     }
     for (key, own) in SCHEMA {
         if !document.contains_key(own)
@@ -137,7 +137,7 @@ pub(super) fn to_json_ld(document: &Value) -> Result<String, String> {
         let first = distributions
             .first()
             .and_then(|one| one.get("dcat:downloadURL"));
-        let name = first.and_then(|url| url.get("@id")).and_then(scalar);
+        let name = first.and_then(|url| url.get("@id")).and_then(scalar_text);
         let name = name.unwrap_or_default();
         let name = name
             .rsplit('/')
@@ -164,7 +164,7 @@ pub(super) fn to_json_ld(document: &Value) -> Result<String, String> {
 }
 
 /// Returns a table as a distribution.
-fn distribution(table: Value) -> Result<Value, String> {
+fn build_distribution(table: Value) -> Result<Value, String> {
     let Value::Object(mut table) = table else {
         return Err("metadata of CSV on the Web with a table that is no object".to_owned());
     };

@@ -3,9 +3,9 @@
 //! <https://resources.data.gov/resources/dcat-us/>
 
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, pruned_object, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, prune_object, take_text,
 };
-use super::json_entries::{EntryFault, read_entries};
+use super::json_entries::{EntryFault, has_key, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf};
 use serde_json::{Value, json};
@@ -105,16 +105,15 @@ fn is_plain(catalog: &Object) -> bool {
 
 /// If true, the value is a dataset with the keys of the schema. It may have the class of the schema, but is no JSON-LD.
 pub(super) fn is_entry(value: &Value) -> bool {
-    let has = |key: &str| value.get(key).is_some();
     let linked = ["@context", "@graph", "dataset_id"]
         .iter()
-        .any(|key| has(key));
+        .any(|key| has_key(value, key));
     let class = value
         .get("@type")
         .and_then(Value::as_str)
         .unwrap_or("dcat:Dataset");
     let is_own = class.strip_prefix("dcat:").unwrap_or(class) == "Dataset"
-        && (!has("@id") || has("accessLevel"));
+        && (!has_key(value, "@id") || has_key(value, "accessLevel"));
     let keys = [
         "distribution",
         "accessLevel",
@@ -122,7 +121,7 @@ pub(super) fn is_entry(value: &Value) -> bool {
         "keyword",
         "accessURL",
     ];
-    !linked && is_own && has("title") && keys.iter().any(|key| has(key))
+    !linked && is_own && has_key(value, "title") && keys.iter().any(|key| has_key(value, key))
 }
 
 /// Reads entries.
@@ -147,7 +146,7 @@ fn write_entry(
     header: &Object,
     builder: &mut DcatBuilder,
 ) -> Result<Option<DatasetId>, EntryFault> {
-    let mut entry = pruned_object(entry);
+    let mut entry = prune_object(entry);
     let iri = take_text(&mut entry, "@id");
     let node = builder.node(iri.as_deref());
     builder.class(&node, dcat::DATASET);
@@ -172,10 +171,10 @@ fn write_entry(
         FieldKind::Contact,
         &contact,
     );
-    distributions(&mut entry, &node, builder);
+    add_distributions(&mut entry, &node, builder);
     if !header.is_empty() {
         let catalog = builder.part(&node, dcterms::IS_PART_OF, dcat::CATALOG);
-        let mut header = pruned_object(header);
+        let mut header = prune_object(header);
         builder.fields(&catalog, &mut header, HEADER);
         builder.extras(&catalog, header);
     }
@@ -184,7 +183,7 @@ fn write_entry(
 }
 
 /// Adds the distributions. In version 1.0 the dataset itself has the keys of one distribution, and a web service.
-fn distributions(entry: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_distributions(entry: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut all = match entry.remove("distribution") {
         Some(Value::Array(all)) => all,
         Some(one) => vec![one],

@@ -4,10 +4,10 @@
 use super::addresses::{Address, parse_address};
 use super::ckan_licenses::license_iri;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, is_placeholder, list, pruned_object, scalar,
-    scalars, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, into_list, is_placeholder, prune_object,
+    scalar_text, scalar_texts, take_text,
 };
-use super::json_entries::{EntryFault, read_entries};
+use super::json_entries::{EntryFault, has_key, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{csvw, dcat, dcterms, spdx};
 use serde_json::{Value, json};
@@ -57,18 +57,17 @@ pub(super) fn is_package(document: &Value) -> bool {
         let profile = package.get(*key).and_then(Value::as_str);
         profile.is_some_and(|text| text.contains("data-package") || text.contains("datapackage"))
     });
-    let is_file = |resource: &Value| {
-        let is_ckan = OF_CKAN.iter().any(|key| resource.get(*key).is_some());
-        !is_ckan
-            && ["path", "data"]
-                .iter()
-                .any(|key| resource.get(*key).is_some())
-    };
     let resources = package.get("resources").and_then(Value::as_array);
     resources.is_some_and(|resources| {
         let is_ckan = OF_CKAN.iter().any(|key| package.contains_key(*key));
         has_profile || !is_ckan && resources.iter().any(is_file)
     })
+}
+
+/// Returns true if a resource has a path or data, and no key of CKAN.
+fn is_file(resource: &Value) -> bool {
+    let is_ckan = OF_CKAN.iter().any(|key| has_key(resource, key));
+    !is_ckan && ["path", "data"].iter().any(|key| has_key(resource, key))
 }
 
 /// Reads a package.
@@ -80,7 +79,7 @@ fn write_entry(
     package: &Object,
     builder: &mut DcatBuilder,
 ) -> Result<Option<DatasetId>, EntryFault> {
-    let mut package = pruned_object(package);
+    let mut package = prune_object(package);
     let name = take_text(&mut package, "name");
     let id = name.as_deref().and_then(DatasetId::from_text);
     let node = builder.node(take_text(&mut package, "id").as_deref());
@@ -92,11 +91,11 @@ fn write_entry(
         package.entry("title").or_insert(Value::String(name));
     }
     builder.fields(&node, &mut package, PACKAGE);
-    common(&mut package, &node, builder);
-    for contributor in list(package.remove("contributors")) {
+    add_common_fields(&mut package, &node, builder);
+    for contributor in into_list(package.remove("contributors")) {
         add_contributor(contributor, &node, builder);
     }
-    for resource in list(package.remove("resources")) {
+    for resource in into_list(package.remove("resources")) {
         match resource {
             Value::Object(resource) => add_resource(resource, &node, builder),
             other => builder.extra(&node, "resources", &other),
@@ -107,17 +106,20 @@ fn write_entry(
 }
 
 /// Adds licences and sources, which packages and resources have.
-fn common(object: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_common_fields(object: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let single = object.remove("license");
-    for license in list(object.remove("licenses")).into_iter().chain(single) {
+    for license in into_list(object.remove("licenses"))
+        .into_iter()
+        .chain(single)
+    {
         let mut license = match license {
             Value::Object(license) => license,
             text => Object::from_iter([("name".to_owned(), text)]),
         };
-        rename(&mut license, "path", "url");
+        rename_key(&mut license, "path", "url");
         let known = license
             .get("name")
-            .and_then(scalar)
+            .and_then(scalar_text)
             .and_then(|name| license_iri(&name));
         if let Some(iri) = known
             && !license.contains_key("url")
@@ -127,10 +129,10 @@ fn common(object: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         let (kind, license) = (FieldKind::Resource, Value::Object(license));
         builder.field(node, "licenses", dcterms::LICENSE, kind, &license);
     }
-    for source in list(object.remove("sources")) {
+    for source in into_list(object.remove("sources")) {
         let source = match source {
             Value::Object(mut source) => {
-                rename(&mut source, "path", "url");
+                rename_key(&mut source, "path", "url");
                 Value::Object(source)
             }
             text => text,
@@ -145,7 +147,7 @@ fn common(object: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     }
 }
 
-fn rename(object: &mut Object, key: &str, other: &str) {
+fn rename_key(object: &mut Object, key: &str, other: &str) {
     if !object.contains_key(other)
         && let Some(value) = object.remove(key)
     {
@@ -158,11 +160,11 @@ fn add_contributor(contributor: Value, node: &Subject, builder: &mut DcatBuilder
         let (property, kind) = (dcterms::CONTRIBUTOR, FieldKind::Agent);
         return builder.field(node, "contributors", property, kind, &contributor);
     };
-    rename(&mut agent, "path", "url");
+    rename_key(&mut agent, "path", "url");
     let declared = agent.remove("roles").or_else(|| agent.remove("role"));
     let mut roles = Vec::new();
     let mut others = Vec::new();
-    for role in declared.as_ref().map(scalars).unwrap_or_default() {
+    for role in declared.as_ref().map(scalar_texts).unwrap_or_default() {
         match ROLES
             .iter()
             .find(|(name, ..)| role.eq_ignore_ascii_case(name))
@@ -193,7 +195,7 @@ fn add_resource(mut resource: Object, node: &Subject, builder: &mut DcatBuilder)
     for path in resource
         .remove("path")
         .as_ref()
-        .map(scalars)
+        .map(scalar_texts)
         .unwrap_or_default()
     {
         if is_accepted_path(&path) {
@@ -214,10 +216,10 @@ fn add_resource(mut resource: Object, node: &Subject, builder: &mut DcatBuilder)
             builder.resource(&part, dcat::DOWNLOAD_URL, &path);
         }
         if !resource.contains_key("title") {
-            rename(&mut resource, "name", "title");
+            rename_key(&mut resource, "name", "title");
         }
         builder.fields(&part, &mut resource, RESOURCE);
-        common(&mut resource, &part, builder);
+        add_common_fields(&mut resource, &part, builder);
         if let Some(hash) = take_text(&mut resource, "hash").filter(|hash| !is_placeholder(hash)) {
             add_hash(&hash, &part, builder);
         }
@@ -258,7 +260,7 @@ fn add_hash(hash: &str, part: &Subject, builder: &mut DcatBuilder) {
         None => builder.text(&checksum, spdx::ALGORITHM, &json!(algorithm)),
     }
     if digits.len() % 2 == 0 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        builder.typed(&checksum, spdx::CHECKSUM_VALUE, digits, "hexBinary");
+        builder.add_typed_literal(&checksum, spdx::CHECKSUM_VALUE, digits, "hexBinary");
     } else {
         builder.text(&checksum, spdx::CHECKSUM_VALUE, &json!(digits));
     }
@@ -268,7 +270,7 @@ fn add_hash(hash: &str, part: &Subject, builder: &mut DcatBuilder) {
 fn add_schema(mut schema: Object, part: &Subject, builder: &mut DcatBuilder) {
     let table = builder.blank();
     builder.add(part, csvw::TABLE_SCHEMA, table.clone());
-    for field in list(schema.remove("fields")) {
+    for field in into_list(schema.remove("fields")) {
         let mut field = match field {
             Value::Object(field) => field,
             name => Object::from_iter([("name".to_owned(), name)]),
@@ -277,7 +279,7 @@ fn add_schema(mut schema: Object, part: &Subject, builder: &mut DcatBuilder) {
         builder.add(&table, csvw::COLUMN, column.clone());
         builder.fields(&column, &mut field, COLUMN);
         if let Some(kind) = take_text(&mut field, "type") {
-            match datatype(&kind) {
+            match find_datatype(&kind) {
                 Some(name) => builder.text(&column, csvw::DATATYPE, &json!(name)),
                 None => builder.extra(&column, "type", &json!(kind)),
             }
@@ -289,7 +291,7 @@ fn add_schema(mut schema: Object, part: &Subject, builder: &mut DcatBuilder) {
 }
 
 /// Returns the datatype of CSV on the Web for a type of Table Schema. Types without one, such as `object`, stay as they are.
-fn datatype(kind: &str) -> Option<&'static str> {
+fn find_datatype(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "string" | "any" => "string",
         "integer" => "integer",

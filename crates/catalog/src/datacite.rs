@@ -5,10 +5,10 @@ use super::addresses::{Address, parse_address};
 use super::ckan_licenses::license_iri;
 use super::croissant::size_in_bytes;
 use super::dcat_builder::{
-    DcatBuilder, FieldKind, Object, Subject, list, pruned_object, scalar, scalars, take_first,
-    take_text,
+    DcatBuilder, FieldKind, Object, Subject, into_list, prune_object, scalar_text, scalar_texts,
+    take_first, take_text,
 };
-use super::json_entries::{EntryFault, read_entries};
+use super::json_entries::{EntryFault, has_key, read_entries};
 use super::xml_tree::Element;
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, locn, org, prov, skos};
@@ -65,7 +65,7 @@ pub(super) fn records(document: &Value) -> Option<Records<'_>> {
         .map(|entry| entry.get("attributes").unwrap_or(entry))
         .collect();
     let next = document.get("links").and_then(|links| links.get("next"));
-    let next = next.and_then(scalar);
+    let next = next.and_then(scalar_text);
     entries
         .iter()
         .any(|entry| is_record(entry))
@@ -74,18 +74,19 @@ pub(super) fn records(document: &Value) -> Option<Records<'_>> {
 
 /// If true, the value is a record: an object with a list of titles and other keys of the schema.
 fn is_record(value: &Value) -> bool {
-    let is_list = |key: &str| value.get(key).is_some_and(Value::is_array);
     let is_schema = value
         .get("schemaVersion")
         .and_then(Value::as_str)
         .is_some_and(|version| version.contains("datacite.org"));
-    let is_title = |title: &Value| title.get("title").is_some();
     let titles = value.get("titles").and_then(Value::as_array);
-    let has_titles = titles.is_some_and(|titles| titles.iter().all(is_title) && !titles.is_empty());
+    let has_titles = titles.is_some_and(|titles| {
+        titles.iter().all(|title| has_key(title, "title")) && !titles.is_empty()
+    });
     let has_type = value
         .get("types")
         .is_some_and(|types| types.get("resourceTypeGeneral").is_some());
-    has_titles && (is_schema || has_type || is_list("creators") && value.get("doi").is_some())
+    let has_creators = value.get("creators").is_some_and(Value::is_array);
+    has_titles && (is_schema || has_type || has_creators && has_key(value, "doi"))
 }
 
 /// Reads records.
@@ -107,7 +108,7 @@ pub(super) fn write_record(
     identifier: Option<&str>,
     builder: &mut DcatBuilder,
 ) -> Result<Subject, EntryFault> {
-    let mut record = pruned_object(record);
+    let mut record = prune_object(record);
     let mut types = match record.remove("types") {
         Some(Value::Object(types)) => types,
         _ => Object::new(),
@@ -118,7 +119,9 @@ pub(super) fn write_record(
         .filter(|general| !TYPES.iter().any(|kind| general.eq_ignore_ascii_case(kind)))
     {
         let title = record.get("titles").and_then(|titles| titles.get(0));
-        let title = title.and_then(|title| title.get("title")).and_then(scalar);
+        let title = title
+            .and_then(|title| title.get("title"))
+            .and_then(scalar_text);
         return Err(EntryFault::Ignored(format!(
             "ignored: {:?} is a resource of the type `{general}`, not a dataset",
             title.unwrap_or_default()
@@ -138,15 +141,15 @@ pub(super) fn write_record(
         builder.text(&node, dcterms::TYPE, &json!(name));
     }
     builder.extras(&node, types);
-    titles(&mut record, &node, builder);
-    descriptions(&mut record, &node, builder);
-    agents(&mut record, &node, builder);
-    dates(&mut record, &node, builder);
-    subjects(&mut record, &node, builder);
-    rights(&mut record, &node, builder);
-    relations(&mut record, &node, builder);
-    places(&mut record, &node, builder);
-    distribution(&mut record, iri.as_deref(), &node, builder);
+    add_titles(&mut record, &node, builder);
+    add_descriptions(&mut record, &node, builder);
+    add_agents(&mut record, &node, builder);
+    add_dates(&mut record, &node, builder);
+    add_subjects(&mut record, &node, builder);
+    add_rights(&mut record, &node, builder);
+    add_relations(&mut record, &node, builder);
+    add_places(&mut record, &node, builder);
+    add_distribution(&mut record, iri.as_deref(), &node, builder);
     for (key, property, kind) in [
         ("language", dcterms::LANGUAGE, FieldKind::Resource),
         ("version", dcat::VERSION, FieldKind::Text),
@@ -171,7 +174,7 @@ fn doi_iri(doi: &str) -> String {
 
 /// Removes and returns the DOI among the identifiers, or the first identifier that is an IRI.
 fn doi_of(record: &mut Object) -> Option<String> {
-    let mut identifiers = list(record.remove("identifiers"));
+    let mut identifiers = into_list(record.remove("identifiers"));
     let place = identifiers
         .iter()
         .position(|identifier| {
@@ -179,7 +182,7 @@ fn doi_of(record: &mut Object) -> Option<String> {
         })
         .or_else(|| {
             identifiers.iter().position(|identifier| {
-                let text = identifier.get("identifier").and_then(scalar);
+                let text = identifier.get("identifier").and_then(scalar_text);
                 text.is_some_and(|text| matches!(parse_address(&text), Address::Iri(_)))
             })
         });
@@ -195,9 +198,9 @@ fn doi_of(record: &mut Object) -> Option<String> {
 }
 
 /// Returns the objects of a list. A text becomes an object with a key.
-fn objects(record: &mut Object, key: &str, text_key: &str) -> Vec<Object> {
+fn take_objects(record: &mut Object, key: &str, text_key: &str) -> Vec<Object> {
     let mut objects = Vec::new();
-    for value in list(record.remove(key)) {
+    for value in into_list(record.remove(key)) {
         objects.push(match value {
             Value::Object(object) => object,
             text => Object::from_iter([(text_key.to_owned(), text)]),
@@ -207,14 +210,14 @@ fn objects(record: &mut Object, key: &str, text_key: &str) -> Vec<Object> {
 }
 
 /// Keeps what is left of an object that a list has.
-fn rest(node: &Subject, key: &str, object: Object, builder: &mut DcatBuilder) {
+fn add_rest(node: &Subject, key: &str, object: Object, builder: &mut DcatBuilder) {
     if !object.is_empty() {
         builder.extra(node, key, &Value::Object(object));
     }
 }
 
-fn titles(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for mut title in objects(record, "titles", "title") {
+fn add_titles(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for mut title in take_objects(record, "titles", "title") {
         let language = take_text(&mut title, "lang");
         let kind = take_text(&mut title, "titleType");
         let property = match kind.as_deref() {
@@ -226,7 +229,7 @@ fn titles(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             }
         };
         if let Some(text) = title.remove("title") {
-            builder.localized(
+            builder.add_field_in_language(
                 node,
                 "titles",
                 property,
@@ -235,17 +238,12 @@ fn titles(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
                 language.as_deref(),
             );
         }
-        rest(node, "titles", title, builder);
+        add_rest(node, "titles", title, builder);
     }
 }
 
-fn descriptions(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let all = objects(record, "descriptions", "description");
-    let is_abstract = |one: &Object| {
-        one.get("descriptionType")
-            .and_then(Value::as_str)
-            .is_none_or(|kind| kind == "Abstract")
-    };
+fn add_descriptions(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    let all = take_objects(record, "descriptions", "description");
     let has_abstract = all.iter().any(is_abstract);
     for mut description in all {
         let language = take_text(&mut description, "lang");
@@ -259,7 +257,7 @@ fn descriptions(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) 
         }
         if let Some(text) = description.remove("description") {
             let kind = FieldKind::Text;
-            builder.localized(
+            builder.add_field_in_language(
                 node,
                 "descriptions",
                 property,
@@ -268,16 +266,23 @@ fn descriptions(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) 
                 language.as_deref(),
             );
         }
-        rest(node, "descriptions", description, builder);
+        add_rest(node, "descriptions", description, builder);
     }
 }
 
-fn agents(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for creator in objects(record, "creators", "name") {
-        let agent = agent(creator, builder);
+fn is_abstract(description: &Object) -> bool {
+    description
+        .get("descriptionType")
+        .and_then(Value::as_str)
+        .is_none_or(|kind| kind == "Abstract")
+}
+
+fn add_agents(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for creator in take_objects(record, "creators", "name") {
+        let agent = add_agent(creator, builder);
         builder.add(node, dcterms::CREATOR, agent);
     }
-    for mut contributor in objects(record, "contributors", "name") {
+    for mut contributor in take_objects(record, "contributors", "name") {
         match take_text(&mut contributor, "contributorType").as_deref() {
             Some("ContactPerson") => {
                 if let Some(identifiers) = contributor.remove("nameIdentifiers") {
@@ -288,11 +293,11 @@ fn agents(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
                 builder.field(node, "contributors", dcat::CONTACT_POINT, kind, &contact);
             }
             Some("RightsHolder") => {
-                let agent = agent(contributor, builder);
+                let agent = add_agent(contributor, builder);
                 builder.add(node, dcterms::RIGHTS_HOLDER, agent);
             }
             role => {
-                let agent = agent(contributor, builder);
+                let agent = add_agent(contributor, builder);
                 builder.add(node, dcterms::CONTRIBUTOR, agent.clone());
                 let Some(role) = role.filter(|role| *role != "Other") else {
                     continue;
@@ -305,7 +310,7 @@ fn agents(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             }
         }
     }
-    for mut publisher in objects(record, "publisher", "name") {
+    for mut publisher in take_objects(record, "publisher", "name") {
         let identifier = take_text(&mut publisher, "publisherIdentifier");
         let scheme = take_text(&mut publisher, "publisherIdentifierScheme");
         if let Some(identifier) = identifier {
@@ -313,15 +318,15 @@ fn agents(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
                 "schemeUri": publisher.remove("schemeUri")}]);
             publisher.insert("nameIdentifiers".to_owned(), one);
         }
-        let agent = agent(publisher, builder);
+        let agent = add_agent(publisher, builder);
         builder.add(node, dcterms::PUBLISHER, agent);
     }
 }
 
 /// Adds an agent with its identifiers and affiliations.
-fn agent(mut agent: Object, builder: &mut DcatBuilder) -> Subject {
+fn add_agent(mut agent: Object, builder: &mut DcatBuilder) -> Subject {
     let (mut iri, mut others) = (None, Vec::new());
-    for mut identifier in objects(&mut agent, "nameIdentifiers", "nameIdentifier") {
+    for mut identifier in take_objects(&mut agent, "nameIdentifiers", "nameIdentifier") {
         let text = take_text(&mut identifier, "nameIdentifier").unwrap_or_default();
         let scheme = take_text(&mut identifier, "nameIdentifierScheme");
         let base = take_text(&mut identifier, "schemeUri");
@@ -341,7 +346,7 @@ fn agent(mut agent: Object, builder: &mut DcatBuilder) -> Subject {
     let language = take_text(&mut agent, "lang");
     if let Some(name) = agent.remove("name") {
         let kind = FieldKind::Title;
-        builder.localized(&node, "name", foaf::NAME, kind, &name, language.as_deref());
+        builder.add_field_in_language(&node, "name", foaf::NAME, kind, &name, language.as_deref());
     }
     for (key, property) in [
         ("givenName", foaf::GIVEN_NAME),
@@ -380,9 +385,9 @@ fn identifier_iri(text: &str, kind: Option<&str>, scheme: Option<&str>) -> Optio
     }
 }
 
-fn dates(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_dates(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut is_issued = false;
-    for mut date in objects(record, "dates", "date") {
+    for mut date in take_objects(record, "dates", "date") {
         let kind = take_text(&mut date, "dateType").unwrap_or_default();
         let property = match kind.as_str() {
             "Issued" => dcterms::ISSUED,
@@ -401,7 +406,7 @@ fn dates(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
                 date.insert("date".to_owned(), json!(text));
             }
         }
-        rest(node, "dates", date, builder);
+        add_rest(node, "dates", date, builder);
     }
     if let Some(year) = record.remove("publicationYear") {
         if is_issued {
@@ -413,14 +418,14 @@ fn dates(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     }
 }
 
-fn subjects(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for mut subject in objects(record, "subjects", "subject") {
+fn add_subjects(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for mut subject in take_objects(record, "subjects", "subject") {
         let language = take_text(&mut subject, "lang");
         let text = subject.remove("subject").unwrap_or_default();
         let value = take_text(&mut subject, "valueUri")
             .filter(|iri| matches!(parse_address(iri), Address::Iri(_)));
         let kind = FieldKind::Title;
-        builder.localized(
+        builder.add_field_in_language(
             node,
             "subjects",
             dcat::KEYWORD,
@@ -433,7 +438,7 @@ fn subjects(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             builder.add(node, dcat::THEME, concept.clone());
             builder.class(&concept, skos::CONCEPT);
             let language = language.as_deref();
-            builder.localized(
+            builder.add_field_in_language(
                 &concept,
                 "subjects",
                 skos::PREF_LABEL,
@@ -443,26 +448,28 @@ fn subjects(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             );
             builder.extras(&concept, subject);
         } else {
-            rest(node, "subjects", subject, builder);
+            add_rest(node, "subjects", subject, builder);
         }
     }
 }
 
-fn rights(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for mut rights in objects(record, "rightsList", "rights") {
+fn add_rights(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for mut rights in take_objects(record, "rightsList", "rights") {
         let uri = take_text(&mut rights, "rightsUri");
-        let identifier = rights.get("rightsIdentifier").and_then(scalar);
-        let known = || identifier.as_deref().and_then(license_iri);
+        let identifier = rights.get("rightsIdentifier").and_then(scalar_text);
         if let Some(access) = uri
             .as_deref()
             .filter(|uri| uri.contains("/semantics/") && uri.ends_with("Access"))
         {
             builder.resource(node, dcterms::ACCESS_RIGHTS, access);
-            rest(node, "rightsList", rights, builder);
+            add_rest(node, "rightsList", rights, builder);
             continue;
         }
         let language = take_text(&mut rights, "lang");
-        match uri.clone().or_else(known) {
+        let iri = uri
+            .clone()
+            .or_else(|| identifier.as_deref().and_then(license_iri));
+        match iri {
             Some(iri) => {
                 rights.insert("url".to_owned(), Value::String(iri));
                 if let Some(name) = rights.remove("rights") {
@@ -479,16 +486,23 @@ fn rights(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
                 if let Some(text) = rights.remove("rights") {
                     let kind = FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT);
                     let (key, language) = ("rightsList", language.as_deref());
-                    builder.localized(node, key, dcterms::RIGHTS, kind, &text, language);
+                    builder.add_field_in_language(
+                        node,
+                        key,
+                        dcterms::RIGHTS,
+                        kind,
+                        &text,
+                        language,
+                    );
                 }
-                rest(node, "rightsList", rights, builder);
+                add_rest(node, "rightsList", rights, builder);
             }
         }
     }
 }
 
-fn relations(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for mut related in objects(record, "relatedIdentifiers", "relatedIdentifier") {
+fn add_relations(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for mut related in take_objects(record, "relatedIdentifiers", "relatedIdentifier") {
         let text = take_text(&mut related, "relatedIdentifier").unwrap_or_default();
         let kind = take_text(&mut related, "relatedIdentifierType");
         let relation = take_text(&mut related, "relationType").unwrap_or_default();
@@ -502,11 +516,11 @@ fn relations(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             related.insert("relationType".to_owned(), json!(relation));
             related.insert("relatedIdentifier".to_owned(), json!(text));
         }
-        rest(node, "relatedIdentifiers", related, builder);
+        add_rest(node, "relatedIdentifiers", related, builder);
     }
-    for mut identifier in objects(record, "alternateIdentifiers", "alternateIdentifier")
+    for mut identifier in take_objects(record, "alternateIdentifiers", "alternateIdentifier")
         .into_iter()
-        .chain(objects(record, "identifiers", "identifier"))
+        .chain(take_objects(record, "identifiers", "identifier"))
     {
         let text = take_first(&mut identifier, &["alternateIdentifier", "identifier"]);
         if let Some(text) = text {
@@ -518,8 +532,8 @@ fn relations(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 }
 
 /// Adds places: names, boxes, points and polygons.
-fn places(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for mut place in objects(record, "geoLocations", "geoLocationPlace") {
+fn add_places(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for mut place in take_objects(record, "geoLocations", "geoLocationPlace") {
         let location = builder.part(node, dcterms::SPATIAL, dcterms::LOCATION);
         if let Some(name) = place.remove("geoLocationPlace") {
             builder.title(&location, "geoLocationPlace", skos::PREF_LABEL, &name);
@@ -529,7 +543,7 @@ fn places(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
             place.remove("geoLocationBox");
             builder.geometry(&location, dcat::BBOX, &json!(wkt));
         }
-        let point = place.get("geoLocationPoint").and_then(position);
+        let point = place.get("geoLocationPoint").and_then(format_position);
         if let Some(point) = point {
             place.remove("geoLocationPoint");
             builder.geometry(&location, locn::GEOMETRY, &json!(format!("POINT({point})")));
@@ -544,8 +558,8 @@ fn places(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 }
 
 /// Returns a number as it is written.
-fn number(value: &Value, key: &str) -> Option<String> {
-    let text = scalar(value.get(key)?)?;
+fn number_text(value: &Value, key: &str) -> Option<String> {
+    let text = scalar_text(value.get(key)?)?;
     text.parse::<f64>()
         .ok()
         .filter(|number| number.is_finite())?;
@@ -559,16 +573,16 @@ fn box_wkt(value: &Value) -> Option<String> {
         "southBoundLatitude",
         "northBoundLatitude",
     ]
-    .map(|key| number(value, key));
+    .map(|key| number_text(value, key));
     let is_known = value.as_object()?.len() == 4;
     let (west, east, south, north) = (west?, east?, south?, north?);
     is_known.then(|| super::iso19139::box_wkt(&west, &south, &east, &north))
 }
 
-fn position(value: &Value) -> Option<String> {
+fn format_position(value: &Value) -> Option<String> {
     let (longitude, latitude) = (
-        number(value, "pointLongitude")?,
-        number(value, "pointLatitude")?,
+        number_text(value, "pointLongitude")?,
+        number_text(value, "pointLatitude")?,
     );
     (value.as_object()?.len() == 2).then(|| format!("{longitude} {latitude}"))
 }
@@ -577,14 +591,19 @@ fn polygon_wkt(value: &Value) -> Option<String> {
     let points = value.as_array()?;
     let points: Option<Vec<String>> = points
         .iter()
-        .map(|point| position(point.get("polygonPoint").unwrap_or(point)))
+        .map(|point| format_position(point.get("polygonPoint").unwrap_or(point)))
         .collect();
     let points = points.filter(|points| points.len() >= 4)?;
     Some(format!("POLYGON(({}))", points.join(",")))
 }
 
 /// Adds one distribution if the record states anything about files.
-fn distribution(record: &mut Object, iri: Option<&str>, node: &Subject, builder: &mut DcatBuilder) {
+fn add_distribution(
+    record: &mut Object,
+    iri: Option<&str>,
+    node: &Subject,
+    builder: &mut DcatBuilder,
+) {
     let page = take_text(record, "url");
     for address in page.iter().map(String::as_str).chain(iri) {
         builder.resource(node, dcat::LANDING_PAGE, address);
@@ -602,17 +621,17 @@ fn distribution(record: &mut Object, iri: Option<&str>, node: &Subject, builder:
     if let Some(access) = access {
         builder.resource(&part, dcat::ACCESS_URL, &access);
     }
-    for format in formats.as_ref().map(scalars).unwrap_or_default() {
+    for format in formats.as_ref().map(scalar_texts).unwrap_or_default() {
         let kind = FieldKind::MediaType;
         builder.field(&part, "formats", dcat::MEDIA_TYPE, kind, &json!(format));
     }
-    for content in contents.as_ref().map(scalars).unwrap_or_default() {
+    for content in contents.as_ref().map(scalar_texts).unwrap_or_default() {
         builder.resource(&part, dcat::DOWNLOAD_URL, &content);
     }
-    for size in sizes.as_ref().map(scalars).unwrap_or_default() {
+    for size in sizes.as_ref().map(scalar_texts).unwrap_or_default() {
         if let Some(bytes) = size_in_bytes(&size).filter(|_| size.chars().any(char::is_alphabetic))
         {
-            builder.typed(&part, dcat::BYTE_SIZE, &bytes.to_string(), "integer");
+            builder.add_typed_literal(&part, dcat::BYTE_SIZE, &bytes.to_string(), "integer");
         }
         builder.extra(&part, "sizes", &json!(size));
     }
@@ -681,7 +700,7 @@ pub(super) fn json_of(resource: &Element) -> Object {
             }
             name => {
                 let value = value_of(element);
-                push(&mut record, name, value);
+                push_value(&mut record, name, value);
             }
         }
     }
@@ -717,7 +736,7 @@ fn object_of(element: &Element, text_key: &str) -> Object {
             }
             name => (key_of(name), value_of(inner)),
         };
-        push(&mut object, &key, value);
+        push_value(&mut object, &key, value);
     }
     object
 }
@@ -734,7 +753,7 @@ fn value_of(element: &Element) -> Value {
 }
 
 /// Adds a value. A second value of a key makes a list.
-fn push(object: &mut Object, key: &str, value: Value) {
+fn push_value(object: &mut Object, key: &str, value: Value) {
     match object.get_mut(key) {
         None => {
             object.insert(key.to_owned(), value);

@@ -34,18 +34,24 @@ impl Text {
 /// Returns the best text for a reader of these languages, best first. A text without a tag comes after these languages
 /// and before all others.
 #[must_use]
-pub fn preferred<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text> {
-    let rank = |text: &Text| match &text.language {
+pub fn select_text<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text> {
+    texts
+        .iter()
+        .min_by_key(|text| language_rank(text, languages))
+}
+
+/// Returns the position of the text's language in the list of languages, best first.
+fn language_rank(text: &Text, languages: &[&str]) -> usize {
+    match &text.language {
         None => languages.len(),
         Some(tag) => {
             let primary = tag.split('-').next().unwrap_or(tag);
             languages
                 .iter()
-                .position(|wanted| wanted.eq_ignore_ascii_case(primary))
+                .position(|language| language.eq_ignore_ascii_case(primary))
                 .unwrap_or(languages.len() + 1)
         }
-    };
-    texts.iter().min_by_key(|text| rank(text))
+    }
 }
 
 /// A person or organisation.
@@ -271,7 +277,7 @@ impl Metadata {
     /// Returns the title for an English reader, or the id if there is no title.
     #[must_use]
     pub fn title(&self) -> &str {
-        preferred(&self.titles, &["en"]).map_or(self.id.as_str(), |text| &text.value)
+        select_text(&self.titles, &["en"]).map_or(self.id.as_str(), |text| &text.value)
     }
 
     /// Returns the year in which the dataset became known: that of the earliest introducing work, else of `issued`, else of
@@ -281,10 +287,10 @@ impl Metadata {
         let works = self
             .introduced_by
             .iter()
-            .filter_map(|work| year(work.issued.as_deref()?));
+            .filter_map(|work| parse_year(work.issued.as_deref()?));
         works.min().or_else(|| {
             let date = self.issued.as_deref().or(self.created.as_deref());
-            year(date?)
+            parse_year(date?)
         })
     }
 
@@ -309,7 +315,7 @@ impl Metadata {
     /// Returns the description for an English reader.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
-        preferred(&self.descriptions, &["en"]).map(|text| text.value.as_str())
+        select_text(&self.descriptions, &["en"]).map(|text| text.value.as_str())
     }
 }
 
@@ -317,7 +323,7 @@ impl Metadata {
 const YEARS: std::ops::RangeInclusive<i32> = 1..=2100;
 
 /// Returns the year at the beginning of a date; `None` if it is not in [`YEARS`].
-fn year(date: &str) -> Option<i32> {
+fn parse_year(date: &str) -> Option<i32> {
     let digits = date
         .trim()
         .get(..4)
@@ -364,9 +370,9 @@ pub struct RemoteContent {
 }
 
 impl RemoteContent {
-    /// Returns a phrase that compares the `held` local triples with the content of the endpoint.
+    /// Returns a phrase that compares the `stored` local triples with the content of the endpoint.
     #[must_use]
-    pub fn coverage(&self, held: u64) -> String {
+    pub fn coverage(&self, stored: u64) -> String {
         let endpoint = &self.endpoint;
         let graph = self
             .graph
@@ -374,12 +380,12 @@ impl RemoteContent {
             .map(|graph| format!(", graph {graph}"))
             .unwrap_or_default();
         match (self.extent, self.triples) {
-            (Extent::Whole, _) => format!("all {held} triples at {endpoint}{graph}"),
+            (Extent::Whole, _) => format!("all {stored} triples at {endpoint}{graph}"),
             (Extent::Sample, Some(all)) => {
-                format!("sample of {held} of {all} triples at {endpoint}{graph}")
+                format!("sample of {stored} of {all} triples at {endpoint}{graph}")
             }
             (Extent::Sample, None) => {
-                format!("sample of {held} triples at {endpoint}{graph} (total number unknown)")
+                format!("sample of {stored} triples at {endpoint}{graph} (total number unknown)")
             }
         }
     }
@@ -506,24 +512,11 @@ impl Dataset {
     /// Returns the size of all texts and IRIs of the description, in bytes.
     pub(super) fn text_bytes(&self) -> usize {
         let typed = typed_fields::statements(self, &|_| false);
-        let node_bytes = |node: &Node| match node {
-            Node::Iri(name) | Node::Part(name) => name.len(),
-            Node::Dataset => 0,
-        };
-        let bytes = |statement: &Statement| {
-            let object = match &statement.object {
-                Value::Literal(literal) => {
-                    literal.value().len()
-                        + literal
-                            .language()
-                            .unwrap_or_else(|| literal.datatype().as_str())
-                            .len()
-                }
-                Value::Node(node) => node_bytes(node),
-            };
-            node_bytes(&statement.subject) + statement.predicate.len() + object
-        };
-        typed.iter().chain(&self.extra_statements).map(bytes).sum()
+        typed
+            .iter()
+            .chain(&self.extra_statements)
+            .map(Statement::text_bytes)
+            .sum()
     }
 }
 
@@ -617,15 +610,15 @@ mod tests {
             text("Trees", Some("en-GB")),
         ];
         assert_eq!(
-            preferred(&texts, &["en"]).map(|t| t.value.as_str()),
+            select_text(&texts, &["en"]).map(|t| t.value.as_str()),
             Some("Trees")
         );
         assert_eq!(
-            preferred(&texts, &["fr"]).map(|t| t.value.as_str()),
+            select_text(&texts, &["fr"]).map(|t| t.value.as_str()),
             Some("trees")
         );
         assert_eq!(
-            preferred(&texts, &["de", "en"]).map(|t| t.value.as_str()),
+            select_text(&texts, &["de", "en"]).map(|t| t.value.as_str()),
             Some("Bäume")
         );
     }

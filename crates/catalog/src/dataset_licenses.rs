@@ -5,7 +5,7 @@ use super::names::{
 };
 use super::statement::StatementIndex;
 use super::typed_fields::distribution_part;
-use super::{Dataset, Node, Statement, Text, Value, preferred};
+use super::{Dataset, Node, Text, Value, select_text};
 use lodeseek_rdf::vocab::dcterms;
 use rustc_hash::FxHashSet;
 
@@ -50,12 +50,14 @@ impl Dataset {
 
     /// If true, the further statements contain the licence of the dataset, for example as a node with its address.
     pub(super) fn states_license(&self) -> bool {
-        let is_license =
-            |one: &&Statement| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE;
         let Some(license) = &self.metadata.license else {
             return false;
         };
-        if !self.extra_statements.iter().any(|one| is_license(&one)) {
+        if !self
+            .extra_statements
+            .iter()
+            .any(|one| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE)
+        {
             return false;
         }
         let statements = StatementIndex::new(&self.extra_statements);
@@ -107,10 +109,10 @@ fn license_of<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<S
     if let Some(address) = addresses.next() {
         return Some(address.to_owned());
     }
-    let labels = texts(statements, part, LABELS);
-    let name = preferred(&labels, &["en"]).map(|text| text.value.clone());
+    let labels = find_texts(statements, part, LABELS);
+    let name = select_text(&labels, &["en"]).map(|text| text.value.clone());
     let name = name.or_else(|| {
-        texts(statements, part, LICENSE_TEXTS)
+        find_texts(statements, part, LICENSE_TEXTS)
             .into_iter()
             .next()
             .map(|text| text.value)
@@ -119,7 +121,7 @@ fn license_of<'d>(statements: &StatementIndex<'d>, value: &'d Value) -> Option<S
 }
 
 /// Returns the literals of the properties of a node that are not empty.
-fn texts(statements: &StatementIndex<'_>, node: &Node, properties: &[&str]) -> Vec<Text> {
+fn find_texts(statements: &StatementIndex<'_>, node: &Node, properties: &[&str]) -> Vec<Text> {
     let values = properties
         .iter()
         .flat_map(|property| statements.values(node, property));

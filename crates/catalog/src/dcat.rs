@@ -60,26 +60,17 @@ pub(super) fn read_place(file: &CatalogFile<'_>) -> io::Result<Catalog> {
 /// Reads a file whose beginning decides whether it is a catalogue: a large dump is not read as a whole.
 fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catalog> {
     let (name, base) = file.name_and_base();
-    let read = |limits: Limits| {
-        let mut builder = TripleGraphBuilder::new();
-        let reader = DumpReader::with_limits(limits);
-        let reader = match file.media_type {
-            Some(media_type) => reader.with_media_type(media_type),
-            None => reader,
-        };
-        let reports = reader.read_file(file.path, &name, &base, &mut builder);
-        (builder.finish(), reports)
-    };
     let document = Document {
         name: &name,
         base: &base,
         is_page: false,
     };
-    let (graph, reports) = read(Limits {
+    let limits = Limits {
         decompressed_bytes: beginning,
         document_bytes: beginning,
         ..Limits::default()
-    });
+    };
+    let (graph, reports) = read_triples(file, &document, limits);
     let is_larger = Refusal::DecompressedSize { limit: beginning }.to_string();
     if !reports
         .iter()
@@ -92,8 +83,24 @@ fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catal
         return Ok(dump_as_catalog(&graph, &document));
     }
     drop(graph);
-    let (graph, reports) = read(Limits::default());
+    let (graph, reports) = read_triples(file, &document, Limits::default());
     from_file(&graph, &reports, file, &document)
+}
+
+/// Reads the triples of a file up to the limits.
+fn read_triples(
+    file: &CatalogFile<'_>,
+    document: &Document<'_>,
+    limits: Limits,
+) -> (TripleGraph, Vec<FileReport>) {
+    let mut builder = TripleGraphBuilder::new();
+    let reader = DumpReader::with_limits(limits);
+    let reader = match file.media_type {
+        Some(media_type) => reader.with_media_type(media_type),
+        None => reader,
+    };
+    let reports = reader.read_file(file.path, document.name, document.base, &mut builder);
+    (builder.finish(), reports)
 }
 
 /// Returns the catalogue of a table: one dataset, named after the file.
@@ -179,7 +186,7 @@ impl CatalogFile<'_> {
     fn name_and_base(&self) -> (String, String) {
         let Some(address) = self.address else {
             let name = file_name(self.path);
-            let base = base(&name);
+            let base = base_of_file(&name);
             return (name, base);
         };
         let path = address
@@ -206,7 +213,7 @@ fn file_name(path: &Path) -> String {
     )
 }
 
-fn base(name: &str) -> String {
+fn base_of_file(name: &str) -> String {
     format!("{FOLDER}{}", name.replace([' ', '#', '?', '%'], "_"))
 }
 
@@ -281,7 +288,9 @@ fn following_pages(graph: &TripleGraph, address: Option<&str>) -> Vec<String> {
     let mut pages: Vec<String> = following
         .filter_map(|triple| match graph.term(triple.object) {
             TermRef::Iri(iri) => Some(iri.to_owned()),
-            TermRef::Literal { lexical, .. } => Some(super::resolved(address?, lexical.trim())),
+            TermRef::Literal { lexical, .. } => {
+                Some(super::resolve_reference(address?, lexical.trim()))
+            }
             TermRef::Blank(_) | TermRef::Triple(_) => None,
         })
         .collect();
@@ -370,7 +379,7 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
     }
     if let Some(described) = ro_crate::to_schema_org(graph, document.base) {
         let described = with_direct_values(&described, document.base).unwrap_or(described);
-        let datasets = schema_org::datasets(&described);
+        let datasets = schema_org::find_datasets(&described);
         let converted = schema_org::to_dcat(&described, &datasets, document.base);
         return Some(Catalog {
             dialect: Dialect::RoCrate,
@@ -384,7 +393,7 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
         catalog.problems.extend(omitted);
         return Some(catalog);
     }
-    let datasets = without_references(graph, schema_org::datasets(graph));
+    let datasets = without_references(graph, schema_org::find_datasets(graph));
     let is_described =
         document.is_page && !datasets.is_empty() || schema_org::is_description(graph, &datasets);
     if is_described {
@@ -659,7 +668,7 @@ fn dump_as_dataset(graph: &TripleGraph, document: &Document<'_>) -> Option<Datas
     let id = DatasetId::from_text(stem)?;
     let mut header = [owl::ONTOLOGY, void::DATASET, skos::CONCEPT_SCHEME].iter();
     let header = header.find_map(|class| instances_of(graph, class).next());
-    let header = header.or_else(|| schema_org::datasets(graph).first().copied());
+    let header = header.or_else(|| schema_org::find_datasets(graph).first().copied());
     let mut dataset = match header.and_then(|header| dump_header(graph, header, document)) {
         // What the description leaves out is in the content.
         Some((graph, node)) => {
@@ -687,11 +696,9 @@ fn dump_as_dataset(graph: &TripleGraph, document: &Document<'_>) -> Option<Datas
                 typed_fields::iri_or_literal(distribution.location.as_str()),
             )
         }));
-    let is_of_distribution =
-        |node: &Node| matches!(node, Node::Part(name) if name.starts_with("distribution-"));
-    dataset
-        .extra_statements
-        .retain(|statement| !is_of_distribution(&statement.subject));
+    dataset.extra_statements.retain(|statement| {
+        !matches!(&statement.subject, Node::Part(name) if name.starts_with("distribution-"))
+    });
     dataset.distributions = vec![Distribution::new(Location::File(name.to_owned()))];
     dataset.entry = EntryKey::new(IdOrigin::File(name.to_owned()));
     Some(dataset)
@@ -727,7 +734,7 @@ fn dump_header(
     let term = graph.term(header);
     let mut nodes = copy.triples().iter().map(|triple| triple.subject);
     let node = nodes.find(|node| copy.term(*node) == term)?;
-    if !schema_org::datasets(&copy).contains(&node) {
+    if !schema_org::find_datasets(&copy).contains(&node) {
         return Some((copy, node));
     }
     let converted = schema_org::to_dcat(&copy, &[node], document.base);
@@ -1066,7 +1073,7 @@ impl<'g> NodeReader<'g> {
             if is_unsafe_address(address) {
                 continue;
             }
-            let location = location(address);
+            let location = parse_location(address);
             if known.insert(location.clone()) {
                 distributions.push(Distribution::new(location));
             }
@@ -1137,9 +1144,9 @@ impl<'g> NodeReader<'g> {
     fn distribution(&self) -> Option<Distribution> {
         let access = self
             .address(dcat::ACCESS_URL)
-            .map(|access| location(&access).as_str().to_owned());
+            .map(|access| parse_location(&access).as_str().to_owned());
         let file = self.address(dcat::DOWNLOAD_URL);
-        let location = location(file.as_deref().or(access.as_deref())?);
+        let location = parse_location(file.as_deref().or(access.as_deref())?);
         let media_type = self
             .format()
             .map(|text| typed_fields::media_type_name(&text).to_owned());
@@ -1153,7 +1160,7 @@ impl<'g> NodeReader<'g> {
     }
 }
 
-fn location(text: &str) -> Location {
+fn parse_location(text: &str) -> Location {
     match relative_reference(text) {
         // A file name may contain spaces, an IRI cannot.
         Some(path) => Location::File(path),
@@ -1196,15 +1203,11 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
             NamedNode::new_unchecked(*iri),
         ));
     }
-    // The catalogue has another IRI of the media type, for example with the scheme `http`.
-    let is_replaced = |statement: &&Statement| {
-        media_type_of(statement).is_some_and(|media_type| with_media_type.contains(&media_type))
-    };
-    for statement in typed
-        .iter()
-        .filter(|one| !is_replaced(one))
-        .chain(&dataset.extra_statements)
-    {
+    // The catalogue may have another IRI of the same media type, for example with the scheme `http`: only that one is kept.
+    let typed = typed.iter().filter(|statement| {
+        media_type_of(statement).is_none_or(|media_type| !with_media_type.contains(&media_type))
+    });
+    for statement in typed.chain(&dataset.extra_statements) {
         if of_home.parts.is_empty() && is_allowed(statement, iris) {
             triples.push(statement.to_triple(id, iris));
             continue;
@@ -1310,23 +1313,21 @@ pub fn agent_at(graph: &TripleGraph, node: TermId, dataset: &NamedNode) -> Optio
 /// Returns the triples of the catalogue graph that declare the graph of a dataset's current content: it has the IRI of the dataset.
 #[must_use]
 pub fn content_graph(dataset: &NamedNode, part: NamedNode) -> Vec<OxTriple> {
-    let triple = |subject: &NamedNode, predicate: &str, object: &NamedNode| {
+    let class = NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS);
+    let statements = [
+        (dataset, lodeseek::GRAPH, dataset),
+        (dataset, sd::NAMED_GRAPH, &part),
+        (&part, rdf::TYPE, &class),
+        (&part, sd::NAME, dataset),
+    ];
+    let triples = statements.map(|(subject, predicate, object)| {
         OxTriple::new(
             subject.clone(),
             NamedNode::new_unchecked(predicate),
             object.clone(),
         )
-    };
-    vec![
-        triple(dataset, lodeseek::GRAPH, dataset),
-        triple(dataset, sd::NAMED_GRAPH, &part),
-        triple(
-            &part,
-            rdf::TYPE,
-            &NamedNode::new_unchecked(sd::NAMED_GRAPH_CLASS),
-        ),
-        triple(&part, sd::NAME, dataset),
-    ]
+    });
+    triples.into()
 }
 
 #[cfg(test)]

@@ -122,7 +122,13 @@ impl DcatBuilder {
         part
     }
 
-    pub(super) fn typed(&mut self, subject: &Subject, property: &str, text: &str, datatype: &str) {
+    pub(super) fn add_typed_literal(
+        &mut self,
+        subject: &Subject,
+        property: &str,
+        text: &str,
+        datatype: &str,
+    ) {
         let datatype = NamedNode::new_unchecked(format!("{XSD}{datatype}"));
         self.add(
             subject,
@@ -193,7 +199,7 @@ impl DcatBuilder {
     }
 
     /// Adds the value of a key whose texts are in a language. A code that is no language is ignored.
-    pub(super) fn localized(
+    pub(super) fn add_field_in_language(
         &mut self,
         subject: &Subject,
         key: &str,
@@ -226,11 +232,11 @@ impl DcatBuilder {
     ) {
         let slot = Slot {
             subject,
-            key: local(property),
+            key: local_property_name(property),
             property,
             kind,
         };
-        match scalar(value) {
+        match scalar_text(value) {
             Some(text) => self.add_text(slot, &text),
             None => self.fill(slot, value),
         }
@@ -246,7 +252,7 @@ impl DcatBuilder {
         self.add_resource(
             Slot {
                 subject,
-                key: local(property),
+                key: local_property_name(property),
                 property,
                 kind: FieldKind::Resource,
             },
@@ -260,7 +266,7 @@ impl DcatBuilder {
         self.add_interval(
             Slot {
                 subject,
-                key: local(property),
+                key: local_property_name(property),
                 property,
                 kind: FieldKind::Period,
             },
@@ -292,7 +298,7 @@ impl DcatBuilder {
                 split_keywords(text).for_each(|keyword| self.add_title(slot, keyword, None));
             }
             (_, value) => {
-                if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
+                if let Some(text) = scalar_text(value).filter(|text| !is_placeholder(text)) {
                     self.add_text(slot, &text);
                 }
             }
@@ -309,8 +315,12 @@ impl DcatBuilder {
             return;
         }
         match slot.kind {
-            FieldKind::Resource | FieldKind::MediaType => self.described(slot, object, None),
-            FieldKind::LabelledNode(class) => self.described(slot, object, Some(class)),
+            FieldKind::Resource | FieldKind::MediaType => {
+                self.add_described_resource(slot, object, None)
+            }
+            FieldKind::LabelledNode(class) => {
+                self.add_described_resource(slot, object, Some(class))
+            }
             FieldKind::Identifier => {
                 let mut rest = object.clone();
                 let notation = take_first(
@@ -324,7 +334,7 @@ impl DcatBuilder {
                         "@value",
                     ],
                 );
-                let Some(notation) = notation.as_ref().and_then(scalar) else {
+                let Some(notation) = notation.as_ref().and_then(scalar_text) else {
                     return self.extra(slot.subject, slot.key, &Value::Object(object.clone()));
                 };
                 let part = self.part(slot.subject, slot.property, adms::IDENTIFIER_CLASS);
@@ -345,7 +355,7 @@ impl DcatBuilder {
     }
 
     /// Adds a resource that an object describes by an IRI, a name and other members.
-    fn described(&mut self, slot: Slot<'_>, object: &Object, class: Option<&str>) {
+    fn add_described_resource(&mut self, slot: Slot<'_>, object: &Object, class: Option<&str>) {
         let mut rest = object.clone();
         let iri = take_iri(&mut rest);
         let label = take_first(&mut rest, NAMES);
@@ -400,7 +410,7 @@ impl DcatBuilder {
                 split_keywords(text).for_each(|keyword| self.add_title(slot, keyword, language));
             }
             value => {
-                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else {
+                let Some(text) = scalar_text(value).filter(|text| !is_placeholder(text)) else {
                     return;
                 };
                 match (slot.kind, parse_address(&text)) {
@@ -408,11 +418,11 @@ impl DcatBuilder {
                         self.add_title(slot, &text, language)
                     }
                     (FieldKind::Text, _) | (FieldKind::Resource, Address::Text) => {
-                        self.add(slot.subject, slot.property, literal(&text, language));
+                        self.add(slot.subject, slot.property, new_literal(&text, language));
                     }
                     (FieldKind::LabelledNode(class), Address::Text) => {
                         let part = self.part(slot.subject, slot.property, class);
-                        self.add(&part, rdfs::LABEL, literal(&text, language));
+                        self.add(&part, rdfs::LABEL, new_literal(&text, language));
                     }
                     _ => self.add_text(slot, &text),
                 }
@@ -431,7 +441,7 @@ impl DcatBuilder {
         }
         let text = plain.trim();
         if !text.is_empty() {
-            self.add(slot.subject, slot.property, literal(text, language));
+            self.add(slot.subject, slot.property, new_literal(text, language));
         }
     }
 
@@ -451,17 +461,17 @@ impl DcatBuilder {
             FieldKind::Resource | FieldKind::Place | FieldKind::Period => {
                 self.add_resource(slot, text)
             }
-            FieldKind::Date => self.add(subject, property, typed_fields::date(text)),
+            FieldKind::Date => self.add(subject, property, typed_fields::date_literal(text)),
             FieldKind::Duration if text.parse::<oxsdatatypes::Duration>().is_ok() => {
-                self.typed(subject, property, text, "duration");
+                self.add_typed_literal(subject, property, text, "duration");
             }
             FieldKind::Number if text.parse::<i64>().is_ok() => {
-                self.typed(subject, property, text, "integer")
+                self.add_typed_literal(subject, property, text, "integer")
             }
             FieldKind::Number
                 if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) =>
             {
-                self.typed(subject, property, text, "decimal");
+                self.add_typed_literal(subject, property, text, "decimal");
             }
             FieldKind::Number | FieldKind::Duration => {
                 self.add(subject, property, Literal::from(text))
@@ -546,7 +556,7 @@ impl DcatBuilder {
 
     /// Adds the value of a key without a property in DCAT as `schema:additionalProperty`.
     pub(super) fn extra(&mut self, subject: &Subject, key: &str, value: &Value) {
-        let Some(value) = pruned(value.clone()) else {
+        let Some(value) = prune(value.clone()) else {
             return;
         };
         let part = self.part(subject, schema::ADDITIONAL_PROPERTY, schema::PROPERTY_VALUE);
@@ -556,11 +566,11 @@ impl DcatBuilder {
             && rest.is_empty()
         {
             for text in &texts {
-                for value in scalars(text.value) {
+                for value in scalar_texts(text.value) {
                     self.add(
                         &part,
                         schema::VALUE,
-                        literal(&value, text.language.as_deref()),
+                        new_literal(&value, text.language.as_deref()),
                     );
                 }
             }
@@ -572,9 +582,9 @@ impl DcatBuilder {
                     .iter()
                     .all(|value| !value.is_object() && !value.is_array()) =>
             {
-                values.iter().map(plain).collect()
+                values.iter().map(format_plain).collect()
             }
-            value => vec![plain(value)],
+            value => vec![format_plain(value)],
         };
         for text in texts {
             self.add(&part, schema::VALUE, Literal::from(text));
@@ -598,7 +608,7 @@ impl DcatBuilder {
         let Some(declared) = object.remove("@type") else {
             return;
         };
-        for name in scalars(&declared) {
+        for name in scalar_texts(&declared) {
             let (local, known) = (
                 name.rsplit([':', '#', '/']).next().unwrap_or(&name),
                 CLASSES,
@@ -623,7 +633,7 @@ impl DcatBuilder {
             (foaf::AGENT, foaf::NAME)
         };
         let Value::Object(object) = value else {
-            if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
+            if let Some(text) = scalar_text(value).filter(|text| !is_placeholder(text)) {
                 // The IRI of an authority in place of a name.
                 if !is_contact && super::names::is_address(text.trim()) {
                     let node = self.node(Some(text.trim()));
@@ -631,14 +641,14 @@ impl DcatBuilder {
                     return self.class(&node, class);
                 }
                 let node = self.part(slot.subject, slot.property, class);
-                match emails(&text).filter(|_| is_contact) {
+                match split_emails(&text).filter(|_| is_contact) {
                     Some(addresses) => self.emails(&node, slot.key, is_contact, &addresses),
                     None => self.title(&node, slot.key, name, &Value::from(text)),
                 }
             }
             return;
         };
-        let Some(Value::Object(mut agent)) = pruned(Value::Object(object.clone())) else {
+        let Some(Value::Object(mut agent)) = prune(Value::Object(object.clone())) else {
             return;
         };
         if let Some((texts, rest)) = texts_by_language(&agent) {
@@ -656,12 +666,9 @@ impl DcatBuilder {
             return;
         }
         strip_role(&mut agent, slot.key);
-        drop_repeated(&mut agent, "name", "name_translated");
-        drop_repeated(&mut agent, "title", "title_translated");
-        if agent
-            .values()
-            .all(|value| value.as_str().is_some_and(is_placeholder))
-        {
+        drop_repeated_text(&mut agent, "name", "name_translated");
+        drop_repeated_text(&mut agent, "title", "title_translated");
+        if agent.values().all(is_placeholder_value) {
             return;
         }
         let iri = ["uri", "@id"]
@@ -687,12 +694,12 @@ impl DcatBuilder {
             .copied()
             .collect();
         // Only the first of several names names the agent, for example `name` before `title`.
-        let has_name = |(key, ..): &&Field| {
+        let first = names.iter().find(|(key, ..)| {
             agent
                 .get(*key)
-                .is_some_and(|value| !value.as_str().is_some_and(is_placeholder))
-        };
-        if let Some(first) = names.iter().find(has_name) {
+                .is_some_and(|value| !is_placeholder_value(value))
+        });
+        if let Some(first) = first {
             let (key, translated) = (first.0, format!("{}_translated", first.0));
             for key in [key, &translated] {
                 if let Some(value) = agent.remove(key) {
@@ -713,7 +720,7 @@ impl DcatBuilder {
         self.fields(&node, &mut agent, &others);
         self.fields(&node, &mut agent, &[("name", name, FieldKind::Title)]);
         for key in ["email", "hasEmail", "mbox"] {
-            let Some(value) = agent.remove(key).map(unwrapped) else {
+            let Some(value) = agent.remove(key).map(unwrap_value) else {
                 continue;
             };
             let values = match value {
@@ -721,12 +728,12 @@ impl DcatBuilder {
                 value => vec![value],
             };
             for value in values {
-                let Some(text) = scalar(&value) else {
+                let Some(text) = scalar_text(&value) else {
                     self.extra(&node, key, &value);
                     continue;
                 };
                 if !is_placeholder(&text) {
-                    let addresses = emails(&text).unwrap_or_else(|| vec![text.clone()]);
+                    let addresses = split_emails(&text).unwrap_or_else(|| vec![text.clone()]);
                     self.emails(&node, key, is_contact, &addresses);
                 }
             }
@@ -747,24 +754,20 @@ impl DcatBuilder {
                 property,
                 kind: FieldKind::Resource,
             };
-            self.add_resource(slot, &mailto(address));
+            self.add_resource(slot, &to_mailto_iri(address));
         }
     }
 
     /// Adds a period of time.
     pub(super) fn period(&mut self, subject: &Subject, start: Option<&str>, end: Option<&str>) {
-        let is_known = |bound: &&str| !is_placeholder(bound) && !matches!(*bound, ".." | "*");
-        let bounds = [
-            (dcat::START_DATE, start.filter(is_known)),
-            (dcat::END_DATE, end.filter(is_known)),
-        ];
-        if bounds.iter().all(|(_, bound)| bound.is_none()) {
+        let [start, end] = [start, end].map(|bound| bound.filter(|bound| is_known_date(bound)));
+        if start.is_none() && end.is_none() {
             return;
         }
         let period = self.part(subject, dcterms::TEMPORAL, dcterms::PERIOD_OF_TIME);
-        for (property, bound) in bounds {
+        for (property, bound) in [(dcat::START_DATE, start), (dcat::END_DATE, end)] {
             if let Some(bound) = bound {
-                self.add(&period, property, typed_fields::date(bound.trim()));
+                self.add(&period, property, typed_fields::date_literal(bound.trim()));
             }
         }
     }
@@ -794,7 +797,7 @@ impl DcatBuilder {
                     ("start", dcat::START_DATE, start),
                     ("end", dcat::END_DATE, end),
                 ] {
-                    if let Some(bound) = bound.map(unwrapped) {
+                    if let Some(bound) = bound.map(unwrap_value) {
                         self.field(&period, key, property, FieldKind::Date, &bound);
                     }
                 }
@@ -804,7 +807,7 @@ impl DcatBuilder {
                 self.extras(&period, rest);
             }
             value => {
-                if let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) {
+                if let Some(text) = scalar_text(value).filter(|text| !is_placeholder(text)) {
                     self.add_interval(slot, &text);
                 }
             }
@@ -813,15 +816,12 @@ impl DcatBuilder {
 
     /// Adds an interval of two dates as a period, and any other text as it is.
     fn add_interval(&mut self, slot: Slot<'_>, text: &str) {
-        let is_bound = |bound: &str| {
-            matches!(bound, "" | "..") || super::Period::from_date_text(bound).is_some()
-        };
         let ends = text
             .split_once('/')
             .map(|(start, end)| (start.trim(), end.trim()));
-        match ends
-            .filter(|(start, end)| is_bound(start) && is_bound(end) && start.len() + end.len() >= 4)
-        {
+        match ends.filter(|(start, end)| {
+            is_date_or_open(start) && is_date_or_open(end) && start.len() + end.len() >= 4
+        }) {
             Some((start, end)) => self.period(slot.subject, Some(start), Some(end)),
             None => self.add_resource(slot, text),
         }
@@ -838,7 +838,7 @@ impl DcatBuilder {
             }
             Value::Object(object) => self.described_place(slot, object),
             value => {
-                let Some(text) = scalar(value).filter(|text| !is_placeholder(text)) else {
+                let Some(text) = scalar_text(value).filter(|text| !is_placeholder(text)) else {
                     return;
                 };
                 if is_markup_geometry(&text) {
@@ -915,7 +915,7 @@ impl DcatBuilder {
                 .for_each(|value| self.geometry(subject, property, value));
         }
         // The text of a geometry is kept as it is published.
-        let text = plain(value);
+        let text = format_plain(value);
         if value.is_null() || is_placeholder(&text) {
             return;
         }
@@ -1059,7 +1059,7 @@ const ENDS: &[&str] = &[
     "schema:endDate",
 ];
 
-fn literal(text: &str, language: Option<&str>) -> Literal {
+fn new_literal(text: &str, language: Option<&str>) -> Literal {
     match language {
         Some(tag) => Literal::new_language_tagged_literal_unchecked(text, tag.to_ascii_lowercase()),
         None => Literal::from(text),
@@ -1076,7 +1076,7 @@ fn nested_json(value: &Value, kind: FieldKind) -> Cow<'_, Value> {
     if !text.starts_with(['{', '[']) || !text.ends_with(['}', ']']) {
         return Cow::Borrowed(value);
     }
-    let Some(nested) = serde_json::from_str::<Value>(text).ok().and_then(pruned) else {
+    let Some(nested) = serde_json::from_str::<Value>(text).ok().and_then(prune) else {
         return match postgres_array(text).filter(|_| kind == FieldKind::Resource) {
             Some(list) => Cow::Owned(list),
             None => Cow::Borrowed(value),
@@ -1101,13 +1101,14 @@ fn nested_json(value: &Value, kind: FieldKind) -> Cow<'_, Value> {
 fn postgres_array(text: &str) -> Option<Value> {
     let inner = text.strip_prefix('{')?.strip_suffix('}')?;
     let codes: Vec<&str> = inner.split(',').map(str::trim).collect();
-    let is_code = |code: &&str| {
-        !code.is_empty()
-            && code
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-    };
-    codes.iter().all(is_code).then(|| codes.into())
+    codes.iter().all(|code| is_code(code)).then(|| codes.into())
+}
+
+fn is_code(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Splits a text of several keywords at commas and semicolons.
@@ -1131,7 +1132,7 @@ fn strip_role(agent: &mut Object, role: &str) {
 }
 
 /// Removes a text that is repeated in the texts by language of another key.
-pub(super) fn drop_repeated(object: &mut Object, key: &str, translated: &str) {
+pub(super) fn drop_repeated_text(object: &mut Object, key: &str, translated: &str) {
     let Some(Value::String(text)) = object.get(key) else {
         return;
     };
@@ -1161,7 +1162,7 @@ pub(super) fn take_first(object: &mut Object, keys: &[&str]) -> Option<Value> {
 }
 
 /// Returns the values of a key: those of a list, or the value alone.
-pub(super) fn list(value: Option<Value>) -> Vec<Value> {
+pub(super) fn into_list(value: Option<Value>) -> Vec<Value> {
     match value {
         Some(Value::Array(values)) => values,
         Some(value) => vec![value],
@@ -1171,7 +1172,7 @@ pub(super) fn list(value: Option<Value>) -> Vec<Value> {
 
 /// Removes and returns the text of a key. Another value stays.
 pub(super) fn take_text(object: &mut Object, key: &str) -> Option<String> {
-    let text = object.get(key).and_then(scalar)?;
+    let text = object.get(key).and_then(scalar_text)?;
     object.remove(key);
     Some(text)
 }
@@ -1182,11 +1183,11 @@ fn take_iri(object: &mut Object) -> Option<String> {
         let text = object.get(**key).and_then(Value::as_str);
         text.is_some_and(|text| matches!(parse_address(text), Address::Iri(_)))
     })?;
-    object.remove(*key).and_then(|iri| scalar(&iri))
+    object.remove(*key).and_then(|iri| scalar_text(&iri))
 }
 
 /// Returns the value of an object that has nothing else, as in `{"@value": "2020"}`.
-fn unwrapped(value: Value) -> Value {
+fn unwrap_value(value: Value) -> Value {
     match value {
         Value::Object(mut object)
             if object.len() == 1
@@ -1200,26 +1201,29 @@ fn unwrapped(value: Value) -> Value {
 
 /// If true, the list has the numbers of a box or a position.
 pub(super) fn is_box(values: &[Value]) -> bool {
-    let numbers = |values: &[Value]| values.iter().all(Value::is_number);
-    let pairs = |value: &Value| {
-        value
-            .as_array()
-            .is_some_and(|pair| pair.len() == 2 && numbers(pair))
-    };
-    matches!(values.len(), 2 | 4 | 6) && numbers(values)
-        || values.len() == 2 && values.iter().all(pairs)
+    matches!(values.len(), 2 | 4 | 6) && values.iter().all(Value::is_number)
+        || values.len() == 2 && values.iter().all(is_number_pair)
+}
+
+fn is_number_pair(value: &Value) -> bool {
+    value
+        .as_array()
+        .is_some_and(|pair| pair.len() == 2 && pair.iter().all(Value::is_number))
 }
 
 /// If true, the object is a geometry of GeoJSON or of ArcGIS.
 pub(super) fn is_geometry(object: &Object) -> bool {
-    let has = |key: &str| object.contains_key(key);
-    let is_typed = has("type")
+    let is_typed = object.contains_key("type")
         && ["coordinates", "geometries", "features"]
             .iter()
-            .any(|key| has(key));
-    let is_feature =
-        object.get("type").and_then(Value::as_str) == Some("Feature") && has("geometry");
-    is_typed || is_feature || ["xmin", "ymin", "xmax", "ymax"].iter().all(|key| has(key))
+            .any(|key| object.contains_key(*key));
+    let is_feature = object.get("type").and_then(Value::as_str) == Some("Feature")
+        && object.contains_key("geometry");
+    is_typed
+        || is_feature
+        || ["xmin", "ymin", "xmax", "ymax"]
+            .iter()
+            .all(|key| object.contains_key(*key))
 }
 
 /// If true, the text is a geometry in Well-known Text, GML or GeoJSON.
@@ -1232,27 +1236,43 @@ fn is_markup_geometry(text: &str) -> bool {
 }
 
 /// Splits e-mail addresses; `None` if the text is something else.
-fn emails(text: &str) -> Option<Vec<String>> {
+fn split_emails(text: &str) -> Option<Vec<String>> {
     let pieces = text
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'))
         .filter(|piece| !piece.is_empty());
     let pieces: Vec<String> = pieces.map(str::to_owned).collect();
-    let is_email = |piece: &String| {
-        let address = piece.strip_prefix("mailto:").unwrap_or(piece);
-        address.split_once('@').is_some_and(|(name, host)| {
-            !name.is_empty() && host.contains('.') && !host.contains('@')
-        })
-    };
-    (!pieces.is_empty() && pieces.iter().all(is_email)).then_some(pieces)
+    (!pieces.is_empty() && pieces.iter().all(|piece| is_email(piece))).then_some(pieces)
 }
 
-fn mailto(address: &str) -> String {
+fn is_email(text: &str) -> bool {
+    let address = text.strip_prefix("mailto:").unwrap_or(text);
+    address
+        .split_once('@')
+        .is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !host.contains('@'))
+}
+
+fn to_mailto_iri(address: &str) -> String {
     let address = address.trim();
     if address.contains('@') && !address.contains(':') {
         format!("mailto:{address}")
     } else {
         address.to_owned()
     }
+}
+
+/// If true, the text is no sign of an unknown or open end.
+fn is_known_date(text: &str) -> bool {
+    !is_placeholder(text) && !matches!(text, ".." | "*")
+}
+
+/// If true, the text is the end of an interval: a date, or a sign of an open end.
+fn is_date_or_open(text: &str) -> bool {
+    matches!(text, "" | "..") || super::Period::from_date_text(text).is_some()
+}
+
+/// If true, the value is a text that stands for a missing value.
+pub(super) fn is_placeholder_value(value: &Value) -> bool {
+    value.as_str().is_some_and(is_placeholder)
 }
 
 /// If true, the text stands for a missing value.
@@ -1281,31 +1301,34 @@ pub(super) fn is_placeholder(text: &str) -> bool {
             .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-fn local(property: &str) -> &str {
+fn local_property_name(property: &str) -> &str {
     lodeseek_rdf::local_name(property)
 }
 
 pub(super) fn is_text_or_list(value: &Value) -> bool {
-    let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
     is_scalar(value)
         || value
             .as_array()
             .is_some_and(|values| values.iter().all(is_scalar))
 }
 
+fn is_scalar(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
+}
+
 /// Returns a value without nulls, empty texts, and empty lists and objects; `None` if nothing is left.
-pub(super) fn pruned(value: Value) -> Option<Value> {
+pub(super) fn prune(value: Value) -> Option<Value> {
     match value {
         Value::Null => None,
         Value::String(text) => (!text.trim().is_empty()).then_some(Value::String(text)),
         Value::Array(values) => {
-            let values: Vec<Value> = values.into_iter().filter_map(pruned).collect();
+            let values: Vec<Value> = values.into_iter().filter_map(prune).collect();
             (!values.is_empty()).then_some(Value::Array(values))
         }
         Value::Object(object) => {
             let object: Object = object
                 .into_iter()
-                .filter_map(|(key, value)| Some((key, pruned(value)?)))
+                .filter_map(|(key, value)| Some((key, prune(value)?)))
                 .collect();
             (!object.is_empty()).then_some(Value::Object(object))
         }
@@ -1314,15 +1337,15 @@ pub(super) fn pruned(value: Value) -> Option<Value> {
 }
 
 /// Returns an object without empty values.
-pub(super) fn pruned_object(object: &Object) -> Object {
-    match pruned(Value::Object(object.clone())) {
+pub(super) fn prune_object(object: &Object) -> Object {
+    match prune(Value::Object(object.clone())) {
         Some(Value::Object(object)) => object,
         _ => Object::new(),
     }
 }
 
 /// Returns the text of a string, number or boolean; `None` for an empty text.
-pub(super) fn scalar(value: &Value) -> Option<String> {
+pub(super) fn scalar_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),
@@ -1332,18 +1355,18 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-pub(super) fn scalars(value: &Value) -> Vec<String> {
+pub(super) fn scalar_texts(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(values) => values.iter().filter_map(scalar).collect(),
-        other => scalar(other).into_iter().collect(),
+        Value::Array(values) => values.iter().filter_map(scalar_text).collect(),
+        other => scalar_text(other).into_iter().collect(),
     }
 }
 
-fn plain(value: &Value) -> String {
-    scalar(value).unwrap_or_else(|| value.to_string())
+fn format_plain(value: &Value) -> String {
+    scalar_text(value).unwrap_or_else(|| value.to_string())
 }
 
 /// Returns the text of the first key that has one.
-pub(super) fn first(object: &Object, keys: &[&str]) -> Option<String> {
-    keys.iter().find_map(|key| scalar(object.get(*key)?))
+pub(super) fn first_scalar(object: &Object, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| scalar_text(object.get(*key)?))
 }

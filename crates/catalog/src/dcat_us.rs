@@ -3,7 +3,7 @@
 //! <https://resources.data.gov/resources/dcat-us-3/>
 
 use super::addresses::{Address, parse_address};
-use super::dcat_builder::{Object, is_box, is_geometry, is_text_or_list, pruned, scalars};
+use super::dcat_builder::{Object, is_box, is_geometry, is_text_or_list, prune, scalar_texts};
 use super::languages::texts_by_language;
 use lodeseek_rdf::vocab::{dcterms, geosparql, schema};
 use rustc_hash::FxHashSet;
@@ -116,9 +116,9 @@ impl Converter<'_> {
                 out.extend(identifier.map(|identifier| (key.clone(), identifier)));
                 others.extend(other);
             } else if key == "@type" && !is_text_or_list(value) {
-                others.extend(pruned(value.clone()).map(|value| additional_property(key, &value)));
+                others.extend(prune(value.clone()).map(|value| additional_property(key, &value)));
             } else if key == "@type" {
-                let (known, unknown): (Vec<String>, _) = scalars(value)
+                let (known, unknown): (Vec<String>, _) = scalar_texts(value)
                     .into_iter()
                     .partition(|class| self.is_class(class));
                 if !known.is_empty() {
@@ -129,9 +129,9 @@ impl Converter<'_> {
                     (!unknown.is_empty()).then(|| additional_property(key, &json!(unknown))),
                 );
             } else if !is_known || key.contains(':') && !self.is_compact_iri(key) {
-                others.extend(pruned(value.clone()).map(|value| additional_property(key, &value)));
+                others.extend(prune(value.clone()).map(|value| additional_property(key, &value)));
             } else if GEOMETRIES.contains(&key.as_str()) {
-                out.insert(key.clone(), geometry(value));
+                out.insert(key.clone(), convert_geometry(value));
             } else {
                 out.insert(key.clone(), self.value(key, value));
             }
@@ -150,20 +150,22 @@ impl Converter<'_> {
 
     fn value(&mut self, key: &str, value: &Value) -> Value {
         match value {
-            Value::Array(values) if key == "spatial" && is_box(values) => location(geometry(value)),
+            Value::Array(values) if key == "spatial" && is_box(values) => {
+                convert_location(convert_geometry(value))
+            }
             Value::Array(values) => {
                 Value::Array(values.iter().map(|value| self.value(key, value)).collect())
             }
             Value::Object(object) if key == "spatial" && is_geometry(object) => {
-                location(geometry(value))
+                convert_location(convert_geometry(value))
             }
-            Value::Object(object) => self.nested(key, object),
+            Value::Object(object) => self.convert_inner_object(key, object),
             Value::String(text) if self.has_iris(key) => self.address(key, text),
             other => other.clone(),
         }
     }
 
-    fn nested(&mut self, key: &str, object: &Object) -> Value {
+    fn convert_inner_object(&mut self, key: &str, object: &Object) -> Value {
         if object.contains_key("@value") {
             return self.literal(key, object);
         }
@@ -175,7 +177,7 @@ impl Converter<'_> {
             Some((texts, _)) => {
                 let mut values = Vec::new();
                 for text in texts {
-                    for value in scalars(text.value) {
+                    for value in scalar_texts(text.value) {
                         values.push(match &text.language {
                             Some(language) => json!({"@value": value, "@language": language}),
                             None => Value::String(value),
@@ -230,12 +232,13 @@ impl Converter<'_> {
 
     /// Returns the identifier of a node. If it is no IRI, it is an additional property, too.
     fn identifier(&self, value: &Value) -> (Option<Value>, Option<Value>) {
-        let other = || pruned(value.clone()).map(|value| additional_property("@id", &value));
         match value.as_str().map(|text| (text, parse_address(text))) {
             Some((_, Address::Iri(iri))) => (Some(Value::String(iri)), None),
             Some((text, _)) if text.starts_with("_:") => (Some(value.clone()), None),
-            Some((text, Address::Text)) if is_reference(text) => (Some(value.clone()), other()),
-            _ => (None, other()),
+            Some((text, Address::Text)) if is_reference(text) => {
+                (Some(value.clone()), id_property(value))
+            }
+            _ => (None, id_property(value)),
         }
     }
 
@@ -256,6 +259,11 @@ fn is_file_name(key: &str, text: &str) -> bool {
     key == "downloadURL" && is_reference(text) && text.contains(['.', '/'])
 }
 
+/// Returns a text that is no identifier as an additional property.
+fn id_property(value: &Value) -> Option<Value> {
+    prune(value.clone()).map(|value| additional_property("@id", &value))
+}
+
 /// Returns a value of a key that the schema does not have.
 fn additional_property(key: &str, value: &Value) -> Value {
     let texts = match value {
@@ -264,23 +272,23 @@ fn additional_property(key: &str, value: &Value) -> Value {
                 .iter()
                 .all(|value| !value.is_object() && !value.is_array()) =>
         {
-            scalars(value)
+            scalar_texts(value)
         }
         Value::Array(_) | Value::Object(_) => vec![value.to_string()],
-        scalar => scalars(scalar),
+        scalar => scalar_texts(scalar),
     };
     json!({"@type": schema::PROPERTY_VALUE, schema::NAME: key, schema::VALUE: texts})
 }
 
-fn location(geometry: Value) -> Value {
+fn convert_location(geometry: Value) -> Value {
     json!({"@type": dcterms::LOCATION, "geometry": geometry})
 }
 
 /// Returns a geometry as literals: GeoJSON, the numbers of a box, or texts.
-fn geometry(value: &Value) -> Value {
+fn convert_geometry(value: &Value) -> Value {
     match value {
         Value::Array(values) if is_box(values) => Value::String(value.to_string()),
-        Value::Array(values) => Value::Array(values.iter().map(geometry).collect()),
+        Value::Array(values) => Value::Array(values.iter().map(convert_geometry).collect()),
         Value::Object(object) if object.contains_key("@value") || object.contains_key("@id") => {
             value.clone()
         }

@@ -578,11 +578,12 @@ pub struct FieldError {
 
 impl FieldError {
     fn unknown_key(key: &str) -> Self {
-        let similarity =
-            |known: &str| strsim::jaro_winkler(&key.to_lowercase(), &known.to_lowercase());
         let best = DescriptionField::ALL
             .iter()
-            .map(|field| (similarity(field.key), field.key))
+            .map(|field| {
+                let known = field.key.to_lowercase();
+                (strsim::jaro_winkler(&key.to_lowercase(), &known), field.key)
+            })
             .max_by(|one, other| one.0.total_cmp(&other.0));
         let hint = match best {
             Some((similarity, known)) if similarity >= MIN_SIMILARITY => {
@@ -616,7 +617,7 @@ pub fn read_description(
     let mut distributions = Vec::new();
     for (key, value) in object {
         if FILES.contains(&key.as_str()) {
-            match locations(key, value) {
+            match parse_locations(key, value) {
                 Ok(found) => distributions.extend(found),
                 Err(error) => errors.push(error),
             }
@@ -649,25 +650,28 @@ pub fn read_description(
     with_values(&dataset, &values).map_err(|error| vec![error])
 }
 
-fn locations(key: &str, value: &Value) -> Result<Vec<Distribution>, FieldError> {
-    let error = || FieldError {
-        key: key.to_owned(),
-        reason: "an address or a path, or a list of these, is expected".to_owned(),
-    };
+fn parse_locations(key: &str, value: &Value) -> Result<Vec<Distribution>, FieldError> {
     let texts = match value {
         Value::Null => Vec::new(),
         Value::String(text) => vec![text.as_str()],
         Value::Array(values) => values
             .iter()
-            .map(|value| value.as_str().ok_or_else(error))
+            .map(|value| value.as_str().ok_or_else(|| invalid_location(key)))
             .collect::<Result<_, _>>()?,
-        _ => return Err(error()),
+        _ => return Err(invalid_location(key)),
     };
     let locations = texts.iter().map(|text| text.trim());
     Ok(locations
         .filter(|text| !text.is_empty())
         .map(|text| Distribution::new(Location::from_text(text)))
         .collect())
+}
+
+fn invalid_location(key: &str) -> FieldError {
+    FieldError {
+        key: key.to_owned(),
+        reason: "an address or a path, or a list of these, is expected".to_owned(),
+    }
 }
 
 fn check_id(key: &str, value: &Value, id: &DatasetId) -> Option<FieldError> {
@@ -747,11 +751,11 @@ const EDITED: &str = "http://edited.invalid/";
 
 /// Removes the values of some properties of a node, and what only they describe.
 fn remove_values(triples: &mut Vec<oxrdf::Triple>, node: &oxrdf::NamedNode, properties: &[&str]) {
-    let reached = reachable(triples, node);
+    let reached = find_reachable_nodes(triples, node);
     triples.retain(|triple| {
         !(is_subject(triple, node.as_str()) && properties.contains(&triple.predicate.as_str()))
     });
-    let kept = reachable(triples, node);
+    let kept = find_reachable_nodes(triples, node);
     triples.retain(|triple| match &triple.subject {
         oxrdf::NamedOrBlankNode::NamedNode(subject) => {
             kept.contains(subject.as_str()) || !reached.contains(subject.as_str())
@@ -765,7 +769,10 @@ fn is_subject(triple: &oxrdf::Triple, node: &str) -> bool {
 }
 
 /// Returns the IRIs that statements link with a node, directly or through others.
-fn reachable(triples: &[oxrdf::Triple], node: &oxrdf::NamedNode) -> rustc_hash::FxHashSet<String> {
+fn find_reachable_nodes(
+    triples: &[oxrdf::Triple],
+    node: &oxrdf::NamedNode,
+) -> rustc_hash::FxHashSet<String> {
     let mut links: rustc_hash::FxHashMap<&str, Vec<&str>> = rustc_hash::FxHashMap::default();
     for triple in triples {
         if let (oxrdf::NamedOrBlankNode::NamedNode(subject), oxrdf::Term::NamedNode(object)) =

@@ -236,7 +236,7 @@ impl<'g> Rewriter<'g> {
 
     fn is_looked_through(&self, predicate: TermId) -> bool {
         let term = self.graph.term(predicate);
-        match schema_org::local(term) {
+        match schema_org::local_name(term) {
             Some(name) => !STRUCTURES.contains(&name),
             None => NAMESPACES
                 .iter()
@@ -393,7 +393,7 @@ impl<'g> Rewriter<'g> {
 
     /// Returns the values of a role: those of the property behind which it stands, or else its agents.
     fn role_values(&self, property: TermId, triples: &[Triple]) -> Vec<TermId> {
-        let name = schema_org::local(self.graph.term(property));
+        let name = schema_org::local_name(self.graph.term(property));
         let own: Vec<TermId> = triples
             .iter()
             .filter(|one| {
@@ -412,7 +412,7 @@ impl<'g> Rewriter<'g> {
     }
 
     fn schema_name(&self, triple: &Triple) -> Option<&'g str> {
-        schema_org::local(self.graph.term(triple.predicate))
+        schema_org::local_name(self.graph.term(triple.predicate))
     }
 
     fn schema_values(&self, triples: &[Triple], name: &str) -> Vec<TermId> {
@@ -442,7 +442,7 @@ impl<'g> Rewriter<'g> {
 
     fn is_agent_property(&self, property: TermId) -> bool {
         let term = self.graph.term(property);
-        match schema_org::local(term) {
+        match schema_org::local_name(term) {
             Some(name) => AGENT_PROPERTIES.contains(&name),
             None => {
                 let others = [
@@ -525,7 +525,7 @@ impl<'g> Rewriter<'g> {
         if let Some(name) = relative_reference(property) {
             let part = self.blank();
             self.add(node, schema::ADDITIONAL_PROPERTY, part.clone());
-            self.add(part.clone(), rdf::TYPE, named(schema::PROPERTY_VALUE));
+            self.add(part.clone(), rdf::TYPE, named_node(schema::PROPERTY_VALUE));
             self.add(part.clone(), schema::NAME, Literal::from(name));
             self.add(part, schema::VALUE, object);
             return;
@@ -560,7 +560,7 @@ impl<'g> Rewriter<'g> {
         object: Term,
     ) {
         let term = self.graph.term(predicate);
-        let name = schema_org::local(term);
+        let name = schema_org::local_name(term);
         let is_attribution = self.is_agent_property(of);
         if term.text() == rdf::TYPE {
             let class = if is_attribution {
@@ -568,11 +568,11 @@ impl<'g> Rewriter<'g> {
             } else {
                 dcat::RELATIONSHIP
             };
-            self.add(role.clone(), rdf::TYPE, named(class));
+            self.add(role.clone(), rdf::TYPE, named_node(class));
             return self.add(role, rdf::TYPE, object);
         }
-        let is_same =
-            predicate == of || name.is_some() && name == schema_org::local(self.graph.term(of));
+        let is_same = predicate == of
+            || name.is_some() && name == schema_org::local_name(self.graph.term(of));
         match (name, object) {
             (_, object) if is_attribution && self.is_agent_property(predicate) => {
                 self.add(role, prov::AGENT, object)
@@ -581,7 +581,7 @@ impl<'g> Rewriter<'g> {
             (Some("roleName" | "namedPosition"), Term::Literal(label)) => {
                 let part = self.blank();
                 self.add(role, dcat::HAD_ROLE, part.clone());
-                self.add(part.clone(), rdf::TYPE, named(dcat::ROLE));
+                self.add(part.clone(), rdf::TYPE, named_node(dcat::ROLE));
                 self.add(part, skos::PREF_LABEL, label);
             }
             (Some("roleName" | "namedPosition"), object) => self.add(role, dcat::HAD_ROLE, object),
@@ -593,7 +593,7 @@ impl<'g> Rewriter<'g> {
         let list = self.blank();
         let subject = self.subject_term(subject);
         self.add(subject, bibo::AUTHOR_LIST, list.clone());
-        self.add(list.clone(), rdf::TYPE, named(rdf::SEQ));
+        self.add(list.clone(), rdf::TYPE, named_node(rdf::SEQ));
         for (place, author) in order.into_iter().enumerate() {
             self.add(list.clone(), &format!("{MEMBER}{}", place + 1), author);
         }
@@ -602,7 +602,7 @@ impl<'g> Rewriter<'g> {
     /// Adds an agent of which a list has the name only.
     fn named_agent(&mut self, name: Literal) -> Term {
         let agent = self.blank();
-        self.add(agent.clone(), rdf::TYPE, named(foaf::AGENT));
+        self.add(agent.clone(), rdf::TYPE, named_node(foaf::AGENT));
         self.add(agent.clone(), foaf::NAME, name);
         agent.into()
     }
@@ -634,7 +634,7 @@ impl<'g> Rewriter<'g> {
             {
                 let property = graph.term(predicate);
                 let is_value = VALUE_PROPERTIES.contains(&local_name(property.text()))
-                    || is_relative(iri) && schema_org::local(property).is_some();
+                    || is_relative(iri) && schema_org::local_name(property).is_some();
                 if iri == self.base && is_value {
                     return None;
                 }
@@ -662,12 +662,12 @@ impl<'g> Rewriter<'g> {
     }
 }
 
-fn named(iri: &str) -> NamedNode {
+fn named_node(iri: &str) -> NamedNode {
     NamedNode::new_unchecked(iri)
 }
 
 fn is_creator_property(term: TermRef<'_>) -> bool {
-    match schema_org::local(term) {
+    match schema_org::local_name(term) {
         Some(name) => matches!(name, "author" | "creator"),
         None => [dcterms::CREATOR, dc11::CREATOR].contains(&term.text()),
     }

@@ -63,8 +63,10 @@ pub(super) fn write(
         return Err("the record has no content".to_owned().into());
     }
     let types: Vec<String> = record.all("type").map(Element::text).collect();
-    let is_dataset = |kind: &String| DATASETS.contains(&kind.to_ascii_lowercase().as_str());
-    if !types.is_empty() && !types.iter().any(is_dataset) {
+    let is_dataset = types
+        .iter()
+        .any(|kind| DATASETS.contains(&kind.to_ascii_lowercase().as_str()));
+    if !types.is_empty() && !is_dataset {
         let title = record.text_at("title").unwrap_or_default();
         return Err(EntryFault::Ignored(format!(
             "ignored: {title:?} is a resource of the type `{}`, not a dataset",
@@ -78,9 +80,8 @@ pub(super) fn write(
         .filter(|text| !text.is_empty())
         .collect();
     let iris: Vec<String> = identifiers.iter().filter_map(|text| iri_of(text)).collect();
-    let is_file = |iri: &&String| Format::from_path(iri).is_some();
     let doi = iris.iter().find(|iri| iri.contains("//doi.org/"));
-    let iri = doi.or_else(|| iris.iter().find(|iri| !is_file(iri)));
+    let iri = doi.or_else(|| iris.iter().find(|iri| Format::from_path(iri).is_none()));
     let node = builder.node(iri.map(String::as_str).or(identifier));
     builder.class(&node, dcat::DATASET);
     if let Some(iri) = iri {
@@ -92,7 +93,7 @@ pub(super) fn write(
         let own = iri_of(text);
         match &own {
             Some(one) if Some(one) == iri => {}
-            Some(one) if is_file(&one) => {
+            Some(one) if Format::from_path(one).is_some() => {
                 has_file = true;
                 add_file(builder, &node, one, &formats);
             }
@@ -122,14 +123,14 @@ pub(super) fn write(
     if has_file && formats.len() == 1 {
         record.take("format");
     }
-    rights(&mut record, &node, builder);
+    add_rights(&mut record, &node, builder);
     for element in record.take_elements() {
         let text = element.text();
         let language = element.attribute("lang").and_then(language_tag);
         let mapping = ELEMENTS.iter().find(|(name, ..)| *name == &*element.name);
         match mapping {
             Some((name, property, kind)) if !text.is_empty() => {
-                builder.localized(
+                builder.add_field_in_language(
                     &node,
                     name,
                     property,
@@ -183,7 +184,7 @@ fn add_file(builder: &mut DcatBuilder, node: &Subject, address: &str, formats: &
 }
 
 /// Adds rights: IRIs of licences and of access, and texts.
-fn rights(record: &mut Element, node: &Subject, builder: &mut DcatBuilder) {
+fn add_rights(record: &mut Element, node: &Subject, builder: &mut DcatBuilder) {
     let mut elements = record.take("rights");
     elements.append(&mut record.take("accessRights"));
     for element in elements {
@@ -197,7 +198,7 @@ fn rights(record: &mut Element, node: &Subject, builder: &mut DcatBuilder) {
             _ => dcterms::RIGHTS,
         };
         let kind = FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT);
-        builder.localized(
+        builder.add_field_in_language(
             node,
             "rights",
             property,
@@ -210,13 +211,9 @@ fn rights(record: &mut Element, node: &Subject, builder: &mut DcatBuilder) {
 
 /// Returns the box of an element with corners, latitude first, as catalogue services write it.
 fn box_of(element: &Element) -> Option<String> {
-    let corner = |name: &str| {
-        let text = element.text_at(name)?;
-        let mut numbers = text.split_ascii_whitespace().map(str::to_owned);
-        Some((numbers.next()?, numbers.next()?))
-    };
     let system = element.attribute("crs").unwrap_or_default();
-    let ((one, other), (three, four)) = (corner("LowerCorner")?, corner("UpperCorner")?);
+    let (one, other) = read_corner(element, "LowerCorner")?;
+    let (three, four) = read_corner(element, "UpperCorner")?;
     let all = [&one, &other, &three, &four];
     if !all
         .iter()
@@ -230,4 +227,11 @@ fn box_of(element: &Element) -> Option<String> {
     } else {
         super::iso19139::box_wkt(&other, &one, &four, &three)
     })
+}
+
+/// Returns the two numbers of a corner, as they are written.
+fn read_corner(element: &Element, name: &str) -> Option<(String, String)> {
+    let text = element.text_at(name)?;
+    let mut numbers = text.split_ascii_whitespace().map(str::to_owned);
+    Some((numbers.next()?, numbers.next()?))
 }

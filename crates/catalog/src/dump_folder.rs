@@ -3,7 +3,7 @@
 //! Test collections such as ACORDAR publish a catalogue with links only, and the dumps apart, each named after the id of its
 //! dataset.
 
-use super::folder::{may_be_read, walk};
+use super::folder::{may_be_read, walk_folder};
 use super::{
     Catalog, CatalogError, Dataset, DatasetId, Distribution, LocalCopy, Location, Problems,
 };
@@ -73,7 +73,7 @@ impl DumpFolder {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            if let (true, Some(stem)) = (path.is_file(), stem(&name)) {
+            if let (true, Some(stem)) = (path.is_file(), file_stem(&name)) {
                 by_name.entry(stem.to_owned()).or_default().push(path);
             }
         }
@@ -217,7 +217,7 @@ impl DumpFolder {
         };
         if place.is_dir() {
             let mut inner = Vec::new();
-            walk(&place, Path::new(""), 0, &mut inner, problems)
+            walk_folder(&place, Path::new(""), 0, &mut inner, problems)
                 .map_err(CatalogError::io(&place))?;
             found.extend(inner.into_iter().map(|file| place.join(file)));
         }
@@ -226,7 +226,7 @@ impl DumpFolder {
 }
 
 /// Returns the name of a file without the suffixes of its syntax and compression; `None` if no suffix suggests RDF or a table.
-fn stem(name: &str) -> Option<&str> {
+fn file_stem(name: &str) -> Option<&str> {
     if name.starts_with('.') || !may_be_read(name) {
         return None;
     }

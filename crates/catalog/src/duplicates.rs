@@ -110,7 +110,7 @@ mod hexadecimal {
     }
 }
 
-fn digest<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Digest {
+fn hash_values<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Digest {
     let mut hash = Sha256::new();
     for value in values {
         hash.update(value.len().to_le_bytes());
@@ -139,6 +139,17 @@ struct OwnKey {
     is_of_source: bool,
 }
 
+impl OwnKey {
+    /// Creates the key of values, which is their digest.
+    fn new(reason: Reason, values: &[&[u8]], is_of_source: bool) -> Self {
+        let values = hash_values(values.iter().copied());
+        Self {
+            key: Key { reason, values },
+            is_of_source,
+        }
+    }
+}
+
 /// The properties of a dataset that are compared.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Candidate {
@@ -161,19 +172,19 @@ impl Candidate {
         let title = if metadata.titles.is_empty() {
             Vec::new()
         } else {
-            folded(&plain_text(metadata.title()))
+            split_words(&plain_text(metadata.title()))
         };
         let publisher = metadata
             .agents()
-            .map(|agent| folded(&agent.name).join(" "))
+            .map(|agent| split_words(&agent.name).join(" "))
             .min();
         let publisher = publisher.filter(|name| !name.is_empty());
-        let numbers = numbers(&title);
+        let numbers = join_numbers(&title);
         Self {
             id: metadata.id.clone(),
-            keys: keys(dataset, content, &title, publisher.as_deref()),
-            series: publisher.and_then(|publisher| series(&title, &publisher)),
-            numbers: (!numbers.is_empty()).then(|| digest([numbers.as_bytes()])),
+            keys: find_keys(dataset, content, &title, publisher.as_deref()),
+            series: publisher.and_then(|publisher| find_series(&title, &publisher)),
+            numbers: (!numbers.is_empty()).then(|| hash_values([numbers.as_bytes()])),
         }
     }
 
@@ -185,14 +196,14 @@ impl Candidate {
 }
 
 /// Returns the words of a title with digits.
-fn numbers(title: &[String]) -> String {
+fn join_numbers(title: &[String]) -> String {
     let numbers = title
         .iter()
         .filter(|word| word.contains(|c: char| c.is_ascii_digit()));
     numbers.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn keys(
+fn find_keys(
     dataset: &Dataset,
     content: Option<&Content>,
     title: &[String],
@@ -200,25 +211,18 @@ fn keys(
 ) -> Vec<OwnKey> {
     let metadata = &dataset.metadata;
     let mut keys = Vec::new();
-    let key = |reason, values: &[&[u8]], is_of_source| {
-        let values = digest(values.iter().copied());
-        OwnKey {
-            key: Key { reason, values },
-            is_of_source,
-        }
-    };
     let content = content.map(Content::reasons);
-    let identifiers = identifiers(dataset);
+    let identifiers = find_identifiers(dataset);
     // Titles may be long and identifiers many: each key contains the digest of the title, not the title.
-    let numbers = digest([numbers(title).as_bytes()]);
+    let numbers = hash_values([join_numbers(title).as_bytes()]);
     for identifier in &identifiers {
-        keys.push(key(
+        keys.push(OwnKey::new(
             Reason::Identifier,
             &[identifier.as_bytes(), &numbers],
             false,
         ));
         if let Some((hash, reason, _)) = content {
-            keys.push(key(
+            keys.push(OwnKey::new(
                 reason,
                 &[identifier.as_bytes(), hash.as_bytes()],
                 false,
@@ -228,29 +232,29 @@ fn keys(
     if title.is_empty() {
         return keys;
     }
-    let title = digest([title.join(" ").as_bytes()]);
-    for origin in identifiers.union(&sources(dataset)) {
-        keys.push(key(
+    let title = hash_values([title.join(" ").as_bytes()]);
+    for origin in identifiers.union(&find_sources(dataset)) {
+        keys.push(OwnKey::new(
             Reason::SourceAndTitle,
             &[origin.as_bytes(), &title],
             !identifiers.contains(origin),
         ));
     }
     if let Some((hash, _, reason)) = content {
-        keys.push(key(reason, &[&title, hash.as_bytes()], false));
+        keys.push(OwnKey::new(reason, &[&title, hash.as_bytes()], false));
     }
     if let Some(publisher) = publisher {
-        let page = metadata.landing_page.as_deref().and_then(address);
+        let page = metadata.landing_page.as_deref().and_then(normalize_address);
         let description = metadata
             .description()
-            .map(|text| folded(&plain_text(text)).join(" "))
+            .map(|text| split_words(&plain_text(text)).join(" "))
             .filter(|text| !text.is_empty());
         for (reason, other) in [
             (Reason::TitleAndPage, page),
             (Reason::TitleAndDescription, description),
         ] {
             if let Some(other) = other {
-                keys.push(key(
+                keys.push(OwnKey::new(
                     reason,
                     &[&title, publisher.as_bytes(), other.as_bytes()],
                     false,
@@ -264,7 +268,7 @@ fn keys(
 /// Returns the key that all editions share: the title without its last number, and the publisher.
 ///
 /// Earlier numbers identify the work: version 2 of workflow 2258 is not an edition of workflow 2759.
-fn series(title: &[String], publisher: &str) -> Option<Digest> {
+fn find_series(title: &[String], publisher: &str) -> Option<Digest> {
     let number = title
         .iter()
         .rposition(|word| word.contains(|c: char| c.is_ascii_digit()));
@@ -276,11 +280,11 @@ fn series(title: &[String], publisher: &str) -> Option<Digest> {
         .map(|(_, word)| word.as_str())
         .collect::<Vec<_>>()
         .join(" ");
-    (!title.is_empty()).then(|| digest([title.as_bytes(), publisher.as_bytes()]))
+    (!title.is_empty()).then(|| hash_values([title.as_bytes(), publisher.as_bytes()]))
 }
 
 /// Splits a text into words in lower case, without punctuation. Points within numbers are kept, for versions.
-pub(super) fn folded(text: &str) -> Vec<String> {
+pub(super) fn split_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower
         .split(|c: char| !(c.is_alphanumeric() || c == '.'))
@@ -292,7 +296,7 @@ pub(super) fn folded(text: &str) -> Vec<String> {
 }
 
 /// Normalises a web address: removes the scheme, `www.` and a final slash.
-fn address(text: &str) -> Option<String> {
+fn normalize_address(text: &str) -> Option<String> {
     let rest = text.trim();
     let rest = rest
         .strip_prefix("https://")
@@ -310,7 +314,7 @@ fn address(text: &str) -> Option<String> {
 
 /// Normalises a global identifier: a DOI in any form, a web address, a URN or a UUID. Local numbers and names are not
 /// global.
-fn identifier(text: &str) -> Option<String> {
+fn normalize_identifier(text: &str) -> Option<String> {
     let text = text.trim();
     let lower = text.to_lowercase();
     let doi = [
@@ -329,10 +333,9 @@ fn identifier(text: &str) -> Option<String> {
         return Some(format!("doi:{doi}"));
     }
     let uuid = lower.strip_prefix("urn:uuid:").unwrap_or(&lower);
-    let is_dash = |place: usize| matches!(place, 8 | 13 | 18 | 23);
     let is_uuid = uuid.len() == 36
         && uuid.bytes().enumerate().all(|(at, byte)| {
-            if is_dash(at) {
+            if matches!(at, 8 | 13 | 18 | 23) {
                 byte == b'-'
             } else {
                 byte.is_ascii_hexdigit()
@@ -341,12 +344,12 @@ fn identifier(text: &str) -> Option<String> {
     if is_uuid {
         return Some(format!("urn:uuid:{uuid}"));
     }
-    address(text)
+    normalize_address(text)
         .filter(|address| address.contains('/'))
         .or_else(|| lower.starts_with("urn:").then_some(lower))
 }
 
-fn text(value: &Value) -> Option<String> {
+fn find_text(value: &Value) -> Option<String> {
     match value {
         Value::Node(Node::Iri(iri)) => Some(iri.clone()),
         Value::Literal(literal) => Some(literal.value().to_owned()),
@@ -355,7 +358,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// Returns the declared sources of a dataset.
-fn sources(dataset: &Dataset) -> BTreeSet<String> {
+fn find_sources(dataset: &Dataset) -> BTreeSet<String> {
     let declared = dataset
         .extra_statements
         .iter()
@@ -363,15 +366,23 @@ fn sources(dataset: &Dataset) -> BTreeSet<String> {
             one.subject == Node::Dataset
                 && [dcterms::SOURCE, prov::WAS_DERIVED_FROM].contains(&one.predicate.as_str())
         })
-        .filter_map(|one| text(&one.object));
-    declared.filter_map(|text| identifier(&text)).collect()
+        .filter_map(|one| find_text(&one.object));
+    declared
+        .filter_map(|text| normalize_identifier(&text))
+        .collect()
 }
 
-fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
+fn find_identifiers(dataset: &Dataset) -> BTreeSet<String> {
     let (mut found, mut named) = (BTreeSet::new(), BTreeSet::new());
-    found.extend(dataset.metadata.source.as_deref().and_then(identifier));
+    found.extend(
+        dataset
+            .metadata
+            .source
+            .as_deref()
+            .and_then(normalize_identifier),
+    );
     // The catalogue's identifier became the id; it may be a DOI.
-    found.extend(identifier(dataset.metadata.id.as_str()));
+    found.extend(normalize_identifier(dataset.metadata.id.as_str()));
     for statement in dataset
         .extra_statements
         .iter()
@@ -380,10 +391,14 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
         match (statement.predicate.as_str(), &statement.object) {
             (adms::IDENTIFIER, Value::Node(node)) => {
                 named.insert(node.clone());
-                found.extend(text(&statement.object).as_deref().and_then(identifier));
+                found.extend(
+                    find_text(&statement.object)
+                        .as_deref()
+                        .and_then(normalize_identifier),
+                );
             }
             (dcterms::IDENTIFIER | adms::IDENTIFIER | owl::SAME_AS, value) => {
-                found.extend(text(value).as_deref().and_then(identifier));
+                found.extend(find_text(value).as_deref().and_then(normalize_identifier));
             }
             _ => {}
         }
@@ -394,8 +409,8 @@ fn identifiers(dataset: &Dataset) -> BTreeSet<String> {
         .filter(|one| one.predicate == skos::NOTATION && named.contains(&one.subject));
     found.extend(
         notations
-            .filter_map(|one| text(&one.object))
-            .filter_map(|text| identifier(&text)),
+            .filter_map(|one| find_text(&one.object))
+            .filter_map(|text| normalize_identifier(&text)),
     );
     found
 }
@@ -431,8 +446,8 @@ impl Duplicates {
             }
         }
         Self {
-            groups: groups(candidates, &holders, &mut sets),
-            versions: versions(candidates),
+            groups: find_groups(candidates, &holders, &mut sets),
+            versions: find_versions(candidates),
         }
     }
 
@@ -479,7 +494,7 @@ fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
 }
 
 /// Returns the groups of at least two datasets, sorted by their members.
-fn groups(
+fn find_groups(
     candidates: &[Candidate],
     holders: &[(Reason, Vec<usize>)],
     sets: &mut DisjointSets,
@@ -505,7 +520,7 @@ fn groups(
     groups
 }
 
-fn versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
+fn find_versions(candidates: &[Candidate]) -> Vec<Vec<DatasetId>> {
     let mut series: FxHashMap<Digest, Vec<&Candidate>> = FxHashMap::default();
     for candidate in candidates {
         if let Some(key) = candidate.series {
@@ -578,7 +593,7 @@ mod tests {
         dataset
     }
 
-    fn groups(candidates: &[Candidate]) -> Vec<Vec<String>> {
+    fn find_groups(candidates: &[Candidate]) -> Vec<Vec<String>> {
         let groups = Duplicates::find(candidates).groups.into_iter();
         groups
             .map(|group| group.members.iter().map(ToString::to_string).collect())
@@ -598,27 +613,27 @@ mod tests {
             "http://dx.doi.org/10.5281/zenodo.1",
         ] {
             assert_eq!(
-                identifier(doi).as_deref(),
+                normalize_identifier(doi).as_deref(),
                 Some("doi:10.5281/zenodo.1"),
                 "{doi}"
             );
         }
         assert_eq!(
-            identifier("https://www.E.org/set/A/"),
-            identifier("http://e.org/set/A")
+            normalize_identifier("https://www.E.org/set/A/"),
+            normalize_identifier("http://e.org/set/A")
         );
         assert_ne!(
-            identifier("http://e.org/set/A"),
-            identifier("http://e.org/set/a"),
+            normalize_identifier("http://e.org/set/A"),
+            normalize_identifier("http://e.org/set/a"),
             "paths tell case apart"
         );
         let uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
         assert_eq!(
-            identifier(&format!("urn:uuid:{}", uuid.to_uppercase())),
-            identifier(uuid)
+            normalize_identifier(&format!("urn:uuid:{}", uuid.to_uppercase())),
+            normalize_identifier(uuid)
         );
         for none in ["12", "trees", "", "http://e.org/", "10.5", "0f8fad5b"] {
-            assert_eq!(identifier(none), None, "{none}");
+            assert_eq!(normalize_identifier(none), None, "{none}");
         }
     }
 
@@ -630,7 +645,7 @@ mod tests {
             dataset.metadata.landing_page = Some(page.to_owned());
             dataset
         };
-        let told = |id: &str, text: &str| {
+        let described = |id: &str, text: &str| {
             let mut dataset = titled(id);
             dataset.metadata.descriptions = vec![Text::plain(text)];
             dataset
@@ -706,14 +721,18 @@ mod tests {
         );
         assert_eq!(
             reasons(
-                &told("a", "All of them."),
-                &told("b", "all of them"),
+                &described("a", "All of them."),
+                &described("b", "all of them"),
                 none.clone()
             ),
             [Reason::TitleAndDescription]
         );
         assert_eq!(
-            reasons(&told("a", "All"), &told("b", "Some"), none.clone()),
+            reasons(
+                &described("a", "All"),
+                &described("b", "Some"),
+                none.clone()
+            ),
             []
         );
     }
@@ -799,7 +818,7 @@ mod tests {
         }
         let same = alone(&identified(dataset("b", &title, "B"), "urn:x:5"));
         let other = alone(&identified(dataset("c", "2", "C"), "urn:x:6"));
-        assert_eq!(groups(&[alone(&many), same, other]), [["a", "b"]]);
+        assert_eq!(find_groups(&[alone(&many), same, other]), [["a", "b"]]);
     }
 
     #[test]
@@ -812,8 +831,12 @@ mod tests {
                 ))
             })
             .collect();
-        assert!(groups(&all).is_empty());
-        assert_eq!(groups(&all[1..]).len(), 1, "one less, and they are one");
+        assert!(find_groups(&all).is_empty());
+        assert_eq!(
+            find_groups(&all[1..]).len(),
+            1,
+            "one less, and they are one"
+        );
     }
 
     fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
@@ -871,7 +894,7 @@ mod tests {
                     expected.insert(reached.iter().map(|place| candidates[*place].id.to_string()).collect());
                 }
             }
-            prop_assert_eq!(groups(&candidates), expected.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(find_groups(&candidates), expected.into_iter().collect::<Vec<_>>());
         }
     }
 }

@@ -4,7 +4,7 @@
 //! one number, and all numbers are versions or all are years. A single edition without a number is then the work of
 //! which the others are editions.
 
-use super::duplicates::folded;
+use super::duplicates::split_words;
 use serde::Serialize;
 
 /// Relation of another edition to a dataset.
@@ -54,7 +54,7 @@ enum TitleNumber {
 impl TitleNumber {
     /// Parses a title; `None` if its numbers are ambiguous.
     fn parse(title: &str) -> Option<Self> {
-        let words = folded(title);
+        let words = split_words(title);
         let mut numbers = words
             .iter()
             .filter(|word| word.contains(|c: char| c.is_ascii_digit()));
@@ -90,16 +90,16 @@ impl TitleNumber {
 /// Returns the relations of all editions to the edition at index `own`.
 #[must_use]
 pub fn relations(titles: &[&str], own: usize) -> Vec<EditionRelation> {
-    let known = ordered(titles);
+    let known = parse_ordered_numbers(titles);
     let each = (0..titles.len()).map(|other| match &known {
-        Some(marks) => edition(marks, own, other),
+        Some(marks) => compare_editions(marks, own, other),
         None => EditionRelation::Other,
     });
     each.collect()
 }
 
 /// Returns the numbers of the titles if they have an order.
-fn ordered(titles: &[&str]) -> Option<Vec<TitleNumber>> {
+fn parse_ordered_numbers(titles: &[&str]) -> Option<Vec<TitleNumber>> {
     let marks = titles
         .iter()
         .map(|title| TitleNumber::parse(title))
@@ -117,27 +117,30 @@ fn ordered(titles: &[&str]) -> Option<Vec<TitleNumber>> {
     (kinds == 1 && distinct == marks.len()).then_some(marks)
 }
 
-fn edition(marks: &[TitleNumber], own: usize, other: usize) -> EditionRelation {
+fn compare_editions(marks: &[TitleNumber], own: usize, other: usize) -> EditionRelation {
     let (here, there) = (&marks[own], &marks[other]);
-    let between =
-        |low: &TitleNumber, high: &TitleNumber| marks.iter().any(|mark| low < mark && mark < high);
     match (here, there) {
         (_, TitleNumber::None) => EditionRelation::Whole,
         (TitleNumber::None, _) => EditionRelation::Part,
-        (TitleNumber::Version(_), _) if there < here && !between(there, here) => {
+        (TitleNumber::Version(_), _) if there < here && !has_between(marks, there, here) => {
             EditionRelation::PreviousVersion
         }
-        (TitleNumber::Version(_), _) if here < there && !between(here, there) => {
+        (TitleNumber::Version(_), _) if here < there && !has_between(marks, here, there) => {
             EditionRelation::NextVersion
         }
-        (TitleNumber::Year(_), _) if there < here && !between(there, here) => {
+        (TitleNumber::Year(_), _) if there < here && !has_between(marks, there, here) => {
             EditionRelation::PreviousInSeries
         }
-        (TitleNumber::Year(_), _) if here < there && !between(here, there) => {
+        (TitleNumber::Year(_), _) if here < there && !has_between(marks, here, there) => {
             EditionRelation::NextInSeries
         }
         _ => EditionRelation::Other,
     }
+}
+
+/// Returns true if another title has a number between these two.
+fn has_between(marks: &[TitleNumber], low: &TitleNumber, high: &TitleNumber) -> bool {
+    marks.iter().any(|mark| low < mark && mark < high)
 }
 
 #[cfg(test)]

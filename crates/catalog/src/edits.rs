@@ -222,7 +222,7 @@ impl Edits {
 ///
 /// # Errors
 /// If the text begins as JSON and is none.
-pub fn assigned(key: &str, text: &str) -> Result<(String, Value), FieldError> {
+pub fn parse_assignment(key: &str, text: &str) -> Result<(String, Value), FieldError> {
     let value = match text.trim_start().chars().next() {
         Some('[' | '{' | '"') => serde_json::from_str(text).map_err(|error| FieldError {
             key: key.to_owned(),
@@ -540,17 +540,19 @@ mod tests {
     #[test]
     fn assignments() {
         assert_eq!(
-            assigned("title", "Trees").expect("a value"),
+            parse_assignment("title", "Trees").expect("a value"),
             ("title".to_owned(), json!("Trees"))
         );
         assert_eq!(
-            assigned("title@de", "Bäume").expect("a value"),
+            parse_assignment("title@de", "Bäume").expect("a value"),
             ("title".to_owned(), json!({"de": "Bäume"}))
         );
         assert_eq!(
-            assigned("keywords", "[\"a\", \"b\"]").expect("a value").1,
+            parse_assignment("keywords", "[\"a\", \"b\"]")
+                .expect("a value")
+                .1,
             json!(["a", "b"])
         );
-        assert!(assigned("publisher", "{\"name\"").is_err());
+        assert!(parse_assignment("publisher", "{\"name\"").is_err());
     }
 }

@@ -107,19 +107,19 @@ pub(super) fn without_references(graph: &TripleGraph, nodes: Vec<TermId>) -> Vec
         let link = links.entry(triple.object).or_insert(kind);
         *link = kind.max(*link);
     }
-    let is_entry = |node: &TermId| match links.get(node) {
+    let entries = nodes.into_iter().filter(|node| match links.get(node) {
         Some(Link::Owned) => false,
         Some(Link::Reference) => is_described(graph, *node),
         Some(Link::Other) | None => true,
-    };
-    nodes.into_iter().filter(is_entry).collect()
+    });
+    entries.collect()
 }
 
 /// If true, the graph states more of a dataset than a reference needs.
 fn is_described(graph: &TripleGraph, node: TermId) -> bool {
     graph.subject_triples(node).iter().any(|triple| {
         let property = graph.term(triple.predicate);
-        match schema_org::local(property) {
+        match schema_org::local_name(property) {
             Some(name) => !IDENTIFYING.contains(&name),
             None => property.text() != rdf::TYPE && DESCRIBING.contains(&property.text()),
         }

@@ -112,7 +112,9 @@ impl Dataset {
         let old = std::mem::replace(&mut self.metadata.id, id);
         let is_declared =
             self.entry.origin == IdOrigin::Declared && self.entry.first_id == old.as_str();
-        if is_declared && !typed_fields::states(&self.extra_statements, dcterms::IDENTIFIER) {
+        if is_declared
+            && !typed_fields::states_property(&self.extra_statements, dcterms::IDENTIFIER)
+        {
             let identifier = Literal::from(old.as_str());
             self.extra_statements.push(Statement::new(
                 Node::Dataset,
@@ -283,13 +285,13 @@ pub(super) fn make_ids_unique(
             }
             Some(first) => {
                 if !(dataset.metadata.is_series && dataset.metadata.source.is_some()) {
-                    duplicates.push(duplicate(dataset, &key, first));
+                    duplicates.push(duplicate_problem(dataset, &key, first));
                 }
                 false
             }
         }
     });
-    separate(datasets, problems);
+    make_ids_distinct(datasets, problems);
     resolve_references(datasets);
     duplicates
 }
@@ -305,34 +307,33 @@ fn resolve_references(datasets: &mut [Dataset]) {
     if ids.is_empty() {
         return;
     }
-    let resolve = |object: &Value| match reference_of(object) {
-        Some(reference) => ids.get(&reference).map(|id| listed_node(id).into()),
-        None => Some(object.clone()),
-    };
     for dataset in datasets {
         if dataset
             .extra_statements
             .iter()
             .any(|one| reference_of(&one.object).is_some())
         {
-            dataset.replace_references(resolve);
+            dataset.replace_references(|object| match reference_of(object) {
+                Some(reference) => ids.get(&reference).map(|id| listed_node(id).into()),
+                None => Some(object.clone()),
+            });
         }
     }
 }
 
 /// Renames datasets in the statements that refer to them: (former id, id).
 pub fn rename_references(datasets: &mut [Dataset], renames: &BTreeMap<DatasetId, DatasetId>) {
-    let rename = |object: &Value| {
-        let renamed = match object {
-            Value::Node(Node::Iri(iri)) => listed_id(iri).and_then(|id| renames.get(&id)),
-            Value::Node(_) | Value::Literal(_) => None,
-        };
-        Some(renamed.map_or_else(|| object.clone(), |id| listed_node(id).into()))
-    };
-    if !renames.is_empty() {
-        for dataset in datasets {
-            dataset.replace_references(rename);
-        }
+    if renames.is_empty() {
+        return;
+    }
+    for dataset in datasets {
+        dataset.replace_references(|object| {
+            let renamed = match object {
+                Value::Node(Node::Iri(iri)) => listed_id(iri).and_then(|id| renames.get(&id)),
+                Value::Node(_) | Value::Literal(_) => None,
+            };
+            Some(renamed.map_or_else(|| object.clone(), |id| listed_node(id).into()))
+        });
     }
 }
 
@@ -345,7 +346,7 @@ fn number_line(key: &mut String, lines: &mut BTreeMap<String, usize>) {
     }
 }
 
-fn duplicate(dataset: &Dataset, key: &str, first: &str) -> Problem {
+fn duplicate_problem(dataset: &Dataset, key: &str, first: &str) -> Problem {
     let (id, title) = (&dataset.metadata.id, dataset.metadata.title());
     let identifier = match title_of_key(key) {
         Some(_) => "its content".to_owned(),
@@ -370,7 +371,7 @@ fn duplicate(dataset: &Dataset, key: &str, first: &str) -> Problem {
 }
 
 /// Gives datasets with equal ids longer ones, until all differ.
-fn separate(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) {
+fn make_ids_distinct(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) {
     let mut ids: Vec<DatasetId> = datasets
         .iter()
         .map(|dataset| dataset.metadata.id.clone())
@@ -392,8 +393,9 @@ fn separate(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) {
                 } else {
                     None
                 };
-                let hashed = || disambiguate_id(&dataset.metadata.id, &dataset.key());
-                if let Some(other) = longer.or_else(hashed) {
+                let other =
+                    longer.or_else(|| disambiguate_id(&dataset.metadata.id, &dataset.key()));
+                if let Some(other) = other {
                     *id = other;
                 }
             }

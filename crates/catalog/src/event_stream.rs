@@ -6,7 +6,7 @@
 //! <https://w3id.org/ldes/specification>, <https://semiceu.github.io/LDES-DCAT-AP-feeds/>
 
 use super::service_response::{EventPage, ServiceResponse};
-use super::{Catalog, CatalogError, CatalogFile, Dialect, Moment, dcat, text};
+use super::{Catalog, CatalogError, CatalogFile, Dialect, Moment, dcat, read_text};
 use lodeseek_rdf::vocab::{activity_streams, dcterms, ldes, rdf, tree};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, TripleSink};
 use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
@@ -33,7 +33,7 @@ pub(super) fn looks_like(head: &str) -> bool {
 
 /// Reads a page. `None` if it is no page of a stream.
 pub(super) fn read_page(file: &CatalogFile<'_>) -> Result<Option<Catalog>, CatalogError> {
-    let quads = quads(file)?;
+    let quads = read_quads(file)?;
     let document = Document::new(&quads, file.address.unwrap_or_default());
     if !document.is_stream() {
         return Ok(None);
@@ -72,7 +72,7 @@ pub(super) fn read_stream(files: &[CatalogFile<'_>]) -> Result<Catalog, CatalogE
                 ),
             });
         }
-        let quads = quads(file)?;
+        let quads = read_quads(file)?;
         // The paths are stated once; some pages have members only.
         paths.add(&Document::new(&quads, file.address.unwrap_or_default()));
         pages.push((file, quads));
@@ -118,9 +118,9 @@ pub(super) fn read_stream(files: &[CatalogFile<'_>]) -> Result<Catalog, CatalogE
     Ok(catalog)
 }
 
-fn quads(file: &CatalogFile<'_>) -> Result<Vec<Quad>, CatalogError> {
+fn read_quads(file: &CatalogFile<'_>) -> Result<Vec<Quad>, CatalogError> {
     let path: &Path = file.path;
-    let decoded = text(path, None).map_err(CatalogError::io(path))?;
+    let decoded = read_text(path, None).map_err(CatalogError::io(path))?;
     let parser = TriGParser::new();
     let parser = match file.address {
         Some(address) => parser.clone().with_base_iri(address).unwrap_or(parser),
@@ -146,12 +146,12 @@ struct Paths {
 
 impl Paths {
     fn add(&mut self, document: &Document<'_>) {
-        let first = |property: &str| {
-            let mut values = document.objects_of_streams(property);
-            values.find(|value| value.contains("://"))
-        };
-        self.entity = self.entity.take().or_else(|| first(ldes::VERSION_OF_PATH));
-        self.time = self.time.take().or_else(|| first(ldes::TIMESTAMP_PATH));
+        if self.entity.is_none() {
+            self.entity = document.property_path(ldes::VERSION_OF_PATH);
+        }
+        if self.time.is_none() {
+            self.time = document.property_path(ldes::TIMESTAMP_PATH);
+        }
         self.deletions
             .extend(document.objects_of_streams(ldes::VERSION_DELETE_OBJECT));
     }
@@ -241,6 +241,12 @@ impl<'q> Document<'q> {
         has_relations || !self.streams().is_empty()
     }
 
+    /// Returns the IRI of a property that the streams declare.
+    fn property_path(&self, declaration: &str) -> Option<String> {
+        self.objects_of_streams(declaration)
+            .find(|value| value.contains("://"))
+    }
+
     fn objects_of_streams(&self, property: &str) -> impl Iterator<Item = String> {
         let mut found = Vec::new();
         for stream in self.streams() {
@@ -302,10 +308,13 @@ impl<'q> Document<'q> {
     /// Returns the version that a member describes. The error is the reason why there is none.
     fn version(&self, member: NamedNode, paths: &Paths, page: usize) -> Result<Version, String> {
         let node: NamedOrBlankNode = member.clone().into();
-        let first = |property: &str| self.values(&node, property).next();
         let entity_path = paths.entity.as_deref().unwrap_or(dcterms::IS_VERSION_OF);
-        let entity = first(entity_path).and_then(iri_of).map(str::to_owned);
-        let time = paths.time.as_deref().and_then(first);
+        let entity = self.values(&node, entity_path).next();
+        let entity = entity.and_then(iri_of).map(str::to_owned);
+        let time = paths
+            .time
+            .as_deref()
+            .and_then(|path| self.values(&node, path).next());
         let time = time.and_then(|time| match time {
             Term::Literal(literal) => time_of(literal.value()),
             _ => None,

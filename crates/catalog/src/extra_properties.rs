@@ -1,6 +1,6 @@
 //! Properties of a dataset beyond the typed fields, with labels and values for readers.
 
-use super::statement::{NodeCache, StatementIndex, cached};
+use super::statement::{NodeCache, StatementIndex, get_or_compute};
 use super::typed_fields::agent_node;
 use super::{Dataset, Node, Value, plain_text};
 use lodeseek_rdf::vocab::{
@@ -141,12 +141,11 @@ impl Dataset {
                     values.pop_last();
                 }
             }
-            let named = |value| ExtraProperty {
+            properties.extend(values.into_iter().map(|value| ExtraProperty {
                 property,
                 label: name,
                 value,
-            };
-            properties.extend(values.into_iter().map(named));
+            }));
         }
         properties
     }
@@ -203,30 +202,38 @@ impl<'d> ValueTexts<'d> {
 
     /// Returns the name of a part or of a described resource. A period without a name becomes its two ends; an e-mail address follows the name.
     fn name(&self, part: &Node) -> Option<String> {
-        let text = |property: &str| {
-            self.statements
-                .values(part, property)
-                .find_map(|value| match value {
-                    Value::Literal(literal) => Some(literal.value().trim().to_owned()),
-                    Value::Node(Node::Iri(iri)) => Some(iri.clone()),
-                    Value::Node(_) => None,
-                })
-        };
         let agent = self.agents.get(part).map(|name| (*name).to_owned());
         if agent.is_none() && !self.statements.describes(part) {
             return None;
         }
-        let name = agent.or_else(|| NAMES.iter().find_map(|property| text(property)));
-        let ends = [dcat::START_DATE, dcat::END_DATE].map(text);
+        let name = agent.or_else(|| {
+            NAMES
+                .iter()
+                .find_map(|property| self.first_text(part, property))
+        });
+        let ends = [dcat::START_DATE, dcat::END_DATE].map(|end| self.first_text(part, end));
         let period = ends
             .iter()
             .any(Option::is_some)
             .then(|| ends.map(Option::unwrap_or_default).join(" – "));
-        let mail = text(vcard::HAS_EMAIL).map(|mail| mail.trim_start_matches("mailto:").to_owned());
+        let mail = self
+            .first_text(part, vcard::HAS_EMAIL)
+            .map(|mail| mail.trim_start_matches("mailto:").to_owned());
         match (name.or(period), mail) {
             (Some(name), Some(mail)) if name != mail => Some(format!("{name} ({mail})")),
             (name, mail) => name.or(mail),
         }
+    }
+
+    /// Returns the first literal or IRI of a property.
+    fn first_text(&self, part: &Node, property: &str) -> Option<String> {
+        self.statements
+            .values(part, property)
+            .find_map(|value| match value {
+                Value::Literal(literal) => Some(literal.value().trim().to_owned()),
+                Value::Node(Node::Iri(iri)) => Some(iri.clone()),
+                Value::Node(_) => None,
+            })
     }
 
     /// Returns the agent of an attribution with its role.
@@ -250,7 +257,7 @@ impl<'d> ValueTexts<'d> {
     /// Returns the text of an agent or a role. Its own attributions are not followed: they may form a cycle.
     fn attributed_text(&self, value: &'d Value) -> Option<String> {
         match value {
-            Value::Node(part @ Node::Part(_)) => cached(&self.attributed, part, || {
+            Value::Node(part @ Node::Part(_)) => get_or_compute(&self.attributed, part, || {
                 let text = self.name(part).or_else(|| self.listed_values(part))?;
                 Some(text.chars().take(MAX_ATTRIBUTION_CHARACTERS).collect())
             }),

@@ -38,7 +38,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
         ..Catalog::default()
     };
     let mut paths = Vec::new();
-    let all = walk(&root, Path::new(""), 0, &mut paths, &mut whole.problems)
+    let all = walk_folder(&root, Path::new(""), 0, &mut paths, &mut whole.problems)
         .map_err(CatalogError::io(folder))?;
     whole.is_incomplete = !all;
     let crates: BTreeSet<PathBuf> = paths
@@ -48,7 +48,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
         .collect();
     // A crate lists its files: these are no catalogues of their own.
     paths.sort_by_key(|file| !ro_crate::is_metadata_file(file));
-    let existing: BTreeSet<String> = paths.iter().map(|file| slashed(file)).collect();
+    let existing: BTreeSet<String> = paths.iter().map(|file| join_with_slashes(file)).collect();
     let mut of_crates = BTreeSet::new();
     // Folders of crates, with the places of their datasets.
     let mut folders: BTreeMap<String, usize> = BTreeMap::new();
@@ -58,7 +58,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             .file_name()
             .is_some_and(|name| name == ro_crate::PREVIEW_FILE);
         let is_of_crate = is_preview && file.parent().is_some_and(|folder| crates.contains(folder));
-        if is_of_crate || of_crates.contains(&slashed(&file)) {
+        if is_of_crate || of_crates.contains(&join_with_slashes(&file)) {
             continue;
         }
         match Catalog::read_file(&root.join(&file)) {
@@ -73,7 +73,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
                         ro_crate::folder_paths(dataset).map(|path| format!("{inner}{path}"));
                     folders.extend(paths.map(|path| (path, whole.datasets.len())));
                 }
-                of_crates.extend(add(&mut whole, catalog, &file).into_keys());
+                of_crates.extend(add_catalog(&mut whole, catalog, &file).into_keys());
             }
             // The readers of the tables beside it use it.
             Ok(catalog) if catalog.datasets.is_empty() && describes_tables(&file) => (),
@@ -84,7 +84,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     let mut named = add_catalogs(&mut whole, files.catalogs, &existing);
     named.extend(of_crates.iter().cloned());
     for (file, error) in files.failures {
-        if named.contains(&slashed(&file)) || describes_tables(&file) {
+        if named.contains(&join_with_slashes(&file)) || describes_tables(&file) {
             continue;
         }
         if matches!(error, CatalogError::UnknownJson { .. }) {
@@ -105,7 +105,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             None => true,
         });
     for (file, dataset) in files.dumps {
-        let path = slashed(&file);
+        let path = join_with_slashes(&file);
         if named.contains(&path) {
             continue;
         }
@@ -113,7 +113,7 @@ pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
             Some(place) => whole.datasets[place]
                 .distributions
                 .push(Distribution::new(Location::File(path))),
-            None => whole.datasets.extend(dump(&file, dataset)),
+            None => whole.datasets.extend(name_after_path(&file, dataset)),
         }
     }
     Ok(whole)
@@ -128,7 +128,7 @@ fn add_catalogs(
     mut catalogs: Vec<(PathBuf, Catalog)>,
     existing: &BTreeSet<String>,
 ) -> BTreeSet<String> {
-    remove_named(&mut catalogs);
+    remove_content_catalogs(&mut catalogs);
     let mut owners: BTreeMap<String, DatasetId> = BTreeMap::new();
     for (file, catalog) in catalogs
         .iter()
@@ -142,7 +142,7 @@ fn add_catalogs(
             let inner = inner_prefix(&file);
             let problems = &mut whole.problems;
             catalog.datasets.retain(|dataset| {
-                let Some(owner) = owner(dataset, &inner, &owners, existing) else {
+                let Some(owner) = find_owner(dataset, &inner, &owners, existing) else {
                     return true;
                 };
                 problems.push(format!(
@@ -153,17 +153,17 @@ fn add_catalogs(
             });
             owners.extend(local_files(&catalog, &file));
         }
-        named.extend(add(whole, catalog, &file).into_keys());
+        named.extend(add_catalog(whole, catalog, &file).into_keys());
     }
     named
 }
 
 /// Removes the catalogues that are content: files that a catalogue names which is none itself. Of catalogues that name each other,
 /// the first one by its path stays.
-fn remove_named(catalogs: &mut Vec<(PathBuf, Catalog)>) {
+fn remove_content_catalogs(catalogs: &mut Vec<(PathBuf, Catalog)>) {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, catalog) in catalogs.iter() {
-        let file = slashed(file);
+        let file = join_with_slashes(file);
         let mut others: BTreeSet<String> =
             local_files(catalog, Path::new(&file)).into_keys().collect();
         others.remove(&file);
@@ -187,7 +187,7 @@ fn remove_named(catalogs: &mut Vec<(PathBuf, Catalog)>) {
             kept.insert(file);
         }
     }
-    catalogs.retain(|(file, _)| kept.contains(&slashed(file)));
+    catalogs.retain(|(file, _)| kept.contains(&join_with_slashes(file)));
 }
 
 /// Returns true for a catalogue that describes tables beside it.
@@ -197,7 +197,7 @@ fn is_descriptor(catalog: &Catalog) -> bool {
 
 /// Returns the other dataset that has the files of a descriptor's dataset. `None` if it has none of them, or if the folder has a
 /// file that only the descriptor names.
-fn owner<'o>(
+fn find_owner<'o>(
     dataset: &Dataset,
     inner: &str,
     owners: &'o BTreeMap<String, DatasetId>,
@@ -234,7 +234,7 @@ fn local_files(catalog: &Catalog, file: &Path) -> BTreeMap<String, DatasetId> {
 
 /// Returns the path of the folder of a file with a slash at its end; an empty text for the outermost folder.
 fn inner_prefix(file: &Path) -> String {
-    let inner = file.parent().map(slashed).unwrap_or_default();
+    let inner = file.parent().map(join_with_slashes).unwrap_or_default();
     if inner.is_empty() {
         inner
     } else {
@@ -251,7 +251,11 @@ fn crate_of(file: &str, folders: &BTreeMap<String, usize>) -> Option<usize> {
 }
 
 /// Adds the datasets and problems of a catalogue, with paths relative to the folder. Returns the files that it names.
-fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path) -> BTreeMap<String, DatasetId> {
+fn add_catalog(
+    whole: &mut Catalog,
+    mut catalog: Catalog,
+    file: &Path,
+) -> BTreeMap<String, DatasetId> {
     let (named, inner) = (local_files(&catalog, file), inner_prefix(file));
     for distribution in catalog
         .datasets
@@ -273,8 +277,8 @@ fn add(whole: &mut Catalog, mut catalog: Catalog, file: &Path) -> BTreeMap<Strin
 }
 
 /// Names a dump after its path in the folder: files of one name in two folders are two datasets.
-fn dump(file: &Path, mut dataset: Dataset) -> Option<Dataset> {
-    let path = slashed(file);
+fn name_after_path(file: &Path, mut dataset: Dataset) -> Option<Dataset> {
+    let path = join_with_slashes(file);
     if let Some((inner, _)) = path.rsplit_once('/') {
         dataset.metadata.id = DatasetId::from_text(&format!("{inner}/{}", dataset.metadata.id))?;
     }
@@ -285,7 +289,7 @@ fn dump(file: &Path, mut dataset: Dataset) -> Option<Dataset> {
     Some(dataset)
 }
 
-fn slashed(path: &Path) -> String {
+fn join_with_slashes(path: &Path) -> String {
     let parts: Vec<_> = path
         .components()
         .map(|part| part.as_os_str().to_string_lossy())
@@ -294,7 +298,7 @@ fn slashed(path: &Path) -> String {
 }
 
 /// Adds the files of a folder that may be read, and of the folders within it. Returns false if one of these cannot be read.
-pub(super) fn walk(
+pub(super) fn walk_folder(
     root: &Path,
     inner: &Path,
     depth: usize,
@@ -312,7 +316,7 @@ pub(super) fn walk(
         }
         let kind = entry.file_type()?;
         if kind.is_dir() && depth < MAX_FOLDER_DEPTH {
-            all &= walk(root, &path, depth + 1, files, problems).unwrap_or_else(|error| {
+            all &= walk_folder(root, &path, depth + 1, files, problems).unwrap_or_else(|error| {
                 problems.push(format!(
                     "{}: the folder cannot be read: {error}",
                     path.display()

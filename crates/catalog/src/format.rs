@@ -269,26 +269,17 @@ impl Dataset {
 /// declared compression or package, an unknown declared format.
 fn format_names(statements: &StatementIndex<'_>, place: usize, file: &Distribution) -> Vec<String> {
     let part = Node::Part(typed_fields::distribution_part(place));
-    let declared = |property: &str| -> Vec<String> {
-        statements
-            .values(&part, property)
-            .filter_map(|value| declared_name(statements, value))
-            .collect()
-    };
-    let (mut media_types, formats) = (declared(dcat::MEDIA_TYPE), declared(dcterms::FORMAT));
-    // Without a media type, it is a format.
-    let is_format = |name: &&String| {
-        formats
+    let mut media_types = declared_names(statements, &part, dcat::MEDIA_TYPE);
+    let formats = declared_names(statements, &part, dcterms::FORMAT);
+    if let Some(name) = &file.media_type {
+        // Without a media type, it is a format.
+        let is_format = formats
             .iter()
-            .any(|format| typed_fields::media_type_name(format) == name.as_str())
-    };
-    media_types.splice(
-        0..0,
-        file.media_type
-            .iter()
-            .filter(|name| !is_format(name))
-            .cloned(),
-    );
+            .any(|format| typed_fields::media_type_name(format) == name.as_str());
+        if !is_format {
+            media_types.insert(0, name.clone());
+        }
+    }
     for names in [&media_types, &formats] {
         let known = names
             .iter()
@@ -304,7 +295,7 @@ fn format_names(statements: &StatementIndex<'_>, place: usize, file: &Distributi
     };
     let packages = [dcat::PACKAGE_FORMAT, dcat::COMPRESS_FORMAT]
         .into_iter()
-        .flat_map(declared);
+        .flat_map(|property| declared_names(statements, &part, property));
     let all: Vec<String> = media_types
         .into_iter()
         .chain(formats)
@@ -314,6 +305,13 @@ fn format_names(statements: &StatementIndex<'_>, place: usize, file: &Distributi
     let name = format.map(|format| format.name.to_owned());
     name.or_else(|| all.iter().find_map(|declared| unknown_format(declared)))
         .into_iter()
+        .collect()
+}
+
+fn declared_names(statements: &StatementIndex<'_>, part: &Node, property: &str) -> Vec<String> {
+    statements
+        .values(part, property)
+        .filter_map(|value| declared_name(statements, value))
         .collect()
 }
 
@@ -405,11 +403,11 @@ mod tests {
             file("f", None),
             file("g", None),
         ];
-        let said = Value::Literal(Literal::from("csv"));
+        let text = Value::Literal(Literal::from("csv"));
         dataset.extra_statements = vec![Statement::new(
             Node::Part("distribution-8".to_owned()),
             dcterms::FORMAT,
-            said,
+            text,
         )];
         assert_eq!(
             dataset.format_names(),

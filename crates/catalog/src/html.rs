@@ -63,7 +63,7 @@ fn start_tags(page: &str) -> impl Iterator<Item = StartTag<'_>> {
             if name.is_empty() {
                 continue;
             }
-            let (attributes, after) = tag(&rest[length..]);
+            let (attributes, after) = split_tag(&rest[length..]);
             let end = if RAW.contains(&name.as_str()) {
                 end_of(after, &name)
             } else {
@@ -110,7 +110,7 @@ pub(super) fn base_address(page: &str) -> Option<String> {
     let base = start_tags(page)
         .take_while(|tag| tag.name != "body")
         .filter(|tag| tag.name == "base")
-        .find_map(|base| attribute(base.attributes, "href"))?;
+        .find_map(|base| find_attribute(base.attributes, "href"))?;
     let address = decode_entities(base).trim().to_owned();
     (!address.is_empty()).then_some(address)
 }
@@ -125,7 +125,7 @@ pub(super) struct Script<'p> {
 }
 
 /// Returns the JSON-LD scripts of a page.
-pub(super) fn scripts(page: &str) -> Vec<Script<'_>> {
+pub(super) fn find_scripts(page: &str) -> Vec<Script<'_>> {
     let mut found = Vec::new();
     let (mut line, mut counted) = (1, 0);
     for tag in start_tags(page) {
@@ -147,7 +147,7 @@ pub(super) fn scripts(page: &str) -> Vec<Script<'_>> {
 }
 
 /// Returns the attributes of a tag and the text after its `>`. A `>` within quotes does not end the tag.
-fn tag(text: &str) -> (&str, &str) {
+fn split_tag(text: &str) -> (&str, &str) {
     let mut quote = None;
     for (place, byte) in text.bytes().enumerate() {
         match (quote, byte) {
@@ -162,22 +162,23 @@ fn tag(text: &str) -> (&str, &str) {
 }
 
 fn end_of(text: &str, name: &str) -> usize {
-    let closes = |place: &usize| {
-        let after = &text[*place + 2..];
-        let tag = after
-            .get(..name.len())
-            .is_some_and(|tag| tag.eq_ignore_ascii_case(name));
-        let next = after.as_bytes().get(name.len());
-        tag && next.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))
-    };
     text.match_indices("</")
         .map(|(place, _)| place)
-        .find(closes)
+        .find(|place| begins_with_tag(&text[place + 2..], name))
         .unwrap_or(text.len())
 }
 
+/// Returns true if the text begins with the name of an element and the end of the name.
+fn begins_with_tag(text: &str, name: &str) -> bool {
+    let tag = text
+        .get(..name.len())
+        .is_some_and(|tag| tag.eq_ignore_ascii_case(name));
+    let next = text.as_bytes().get(name.len());
+    tag && next.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))
+}
+
 fn is_json_ld(attributes: &str) -> bool {
-    let Some(value) = attribute(attributes, "type") else {
+    let Some(value) = find_attribute(attributes, "type") else {
         return false;
     };
     // Some servers write the plus sign as an entity.
@@ -187,7 +188,7 @@ fn is_json_ld(attributes: &str) -> bool {
 }
 
 /// Returns the value of an attribute as written: its entities are not decoded.
-fn attribute<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str> {
+fn find_attribute<'t>(attributes: &'t str, expected: &str) -> Option<&'t str> {
     let mut rest = attributes;
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
@@ -210,7 +211,7 @@ fn attribute<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str> {
                     .unwrap_or(value.len()),
             ),
         };
-        if name.eq_ignore_ascii_case(wanted) {
+        if name.eq_ignore_ascii_case(expected) {
             return Some(value);
         }
         rest = after;
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     fn texts(page: &str) -> Vec<&str> {
-        scripts(page)
+        find_scripts(page)
             .into_iter()
             .map(|script| script.text)
             .collect()
@@ -246,7 +247,10 @@ mod tests {
                 r#"{"yes": 4, "cut":"#
             ]
         );
-        let lines: Vec<usize> = scripts(page).iter().map(|script| script.line).collect();
+        let lines: Vec<usize> = find_scripts(page)
+            .iter()
+            .map(|script| script.line)
+            .collect();
         assert_eq!(lines, [4, 6, 7, 7]);
         assert!(looks_like(page) && !looks_like("<?xml version='1.0'?><rdf:RDF/>"));
         assert!(looks_like(

@@ -152,7 +152,7 @@ impl Iris {
     /// Returns the IRI that an IRI of this base becomes with another base. `None` for IRIs from elsewhere, even if they begin
     /// with the base.
     #[must_use]
-    pub fn moved(&self, iri: &NamedNode, to: &Self) -> Option<NamedNode> {
+    pub fn change_base(&self, iri: &NamedNode, to: &Self) -> Option<NamedNode> {
         let path = iri.as_str().strip_prefix(&self.base)?;
         let is_ours = [
             "dataset/",
@@ -299,7 +299,7 @@ mod tests {
             Iris::new("https://b.org/x/").expect("a base"),
         );
         let moved = |iri: &str| {
-            from.moved(&NamedNode::new_unchecked(iri), &to)
+            from.change_base(&NamedNode::new_unchecked(iri), &to)
                 .map(NamedNode::into_string)
         };
         let id = DatasetId::new("a/b").expect("an id");

@@ -289,8 +289,14 @@ impl<'b> IsoReader<'b> {
             for LocalText { text, language } in self.texts(element) {
                 let key = &element.name;
                 let text = json!(text);
-                self.builder
-                    .localized(node, key, property, kind, &text, language.as_deref());
+                self.builder.add_field_in_language(
+                    node,
+                    key,
+                    property,
+                    kind,
+                    &text,
+                    language.as_deref(),
+                );
             }
         }
     }
@@ -594,11 +600,11 @@ impl<'b> IsoReader<'b> {
             for mut time in period.take_elements() {
                 let [start, end] = match &*time.name {
                     "TimePeriod" => [
-                        position(&mut time, "beginPosition", "begin"),
-                        position(&mut time, "endPosition", "end"),
+                        find_position(&mut time, "beginPosition", "begin"),
+                        find_position(&mut time, "endPosition", "end"),
                     ],
                     "TimeInstant" => {
-                        let moment = position(&mut time, "timePosition", "time");
+                        let moment = find_position(&mut time, "timePosition", "time");
                         [moment.clone(), moment]
                     }
                     _ => [None, None],
@@ -716,7 +722,7 @@ impl<'b> IsoReader<'b> {
                 self.builder.add(node, property, target.clone());
                 if text != iri {
                     let (kind, text) = (FieldKind::Title, json!(text));
-                    self.builder.localized(
+                    self.builder.add_field_in_language(
                         &target,
                         "otherConstraints",
                         rdfs::LABEL,
@@ -730,7 +736,7 @@ impl<'b> IsoReader<'b> {
                     FieldKind::LabelledNode(dcterms::RIGHTS_STATEMENT),
                     json!(text),
                 );
-                self.builder.localized(
+                self.builder.add_field_in_language(
                     node,
                     "otherConstraints",
                     property,
@@ -797,8 +803,11 @@ impl<'b> IsoReader<'b> {
                 if count > MAX_ONLINE_RESOURCES {
                     let message =
                         "more online resources than are read; the others are left out, from";
-                    self.builder
-                        .problem("onLine", message, &linkage(&online).unwrap_or_default());
+                    self.builder.problem(
+                        "onLine",
+                        message,
+                        &find_linkage(&online).unwrap_or_default(),
+                    );
                     break;
                 }
                 has_distribution |=
@@ -819,7 +828,7 @@ impl<'b> IsoReader<'b> {
         constraints: &Constraints,
         node: &Subject,
     ) -> bool {
-        let Some(address) = linkage(online) else {
+        let Some(address) = find_linkage(online) else {
             return false;
         };
         online.take("linkage");
@@ -906,8 +915,12 @@ impl<'b> IsoReader<'b> {
             {
                 Some(megabytes) => {
                     let bytes = (megabytes * 1e6).round();
-                    self.builder
-                        .typed(&part, dcat::BYTE_SIZE, &format!("{bytes}"), "integer");
+                    self.builder.add_typed_literal(
+                        &part,
+                        dcat::BYTE_SIZE,
+                        &format!("{bytes}"),
+                        "integer",
+                    );
                 }
                 None => self.builder.extra(&part, "transferSize", &json!(size)),
             }
@@ -1052,7 +1065,7 @@ impl<'b> IsoReader<'b> {
                 .into_iter()
                 .flat_map(|mut one| one.take_elements())
             {
-                pages.extend(linkage(&online));
+                pages.extend(find_linkage(&online));
             }
         }
         for (key, values) in [("email", emails), ("phone", phones), ("url", pages)] {
@@ -1179,12 +1192,12 @@ fn date_of(element: &Element) -> Option<String> {
 }
 
 /// Returns the address of an online resource.
-fn linkage(online: &Element) -> Option<String> {
+fn find_linkage(online: &Element) -> Option<String> {
     text_of(online.at("linkage")?)
 }
 
 /// Removes a position in time: its text, or the one of an instant. An indeterminate one is open.
-fn position(time: &mut Element, name: &str, long_name: &str) -> Option<String> {
+fn find_position(time: &mut Element, name: &str, long_name: &str) -> Option<String> {
     let mut found = time.take(name);
     for path in [
         format!("{long_name}/TimeInstant/timePosition"),

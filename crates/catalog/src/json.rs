@@ -4,9 +4,10 @@ use super::json_document::{JsonDocument, with_all_digits};
 use super::json_repair::repair;
 use super::{
     Catalog, CatalogError, CatalogFile, Dialect, Head, acordar, ckan, csvw, data_json,
-    data_package, datacite, dcat, dcat_us, lod_cloud, ogc_records, registry, resolved, stac, text,
+    data_package, datacite, dcat, dcat_us, lod_cloud, ogc_records, read_text, registry,
+    resolve_reference, stac,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -78,7 +79,7 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, Catal
         return read_json_ld(file, head);
     }
     let path = file.path;
-    let decoded = text(path, None).map_err(CatalogError::io(path))?;
+    let decoded = read_text(path, None).map_err(CatalogError::io(path))?;
     let mut problems: Vec<String> = decoded.problems.iter().map(ToString::to_string).collect();
     let (document, repairs) = parse(&decoded.text).map_err(|cause| CatalogError::Json {
         path: path.to_owned(),
@@ -96,7 +97,10 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, Catal
 }
 
 /// Parses a document; faults that leave no doubt about its content are repaired. Also returns the problem that was repaired.
-pub(super) fn document(text: &str, path: &Path) -> Result<(Value, Option<String>), CatalogError> {
+pub(super) fn parse_document(
+    text: &str,
+    path: &Path,
+) -> Result<(Value, Option<String>), CatalogError> {
     parse(text).map_err(|cause| CatalogError::Json {
         path: path.to_owned(),
         cause,
@@ -109,14 +113,11 @@ fn read_dialect(
     head: &Head,
 ) -> Result<Catalog, CatalogError> {
     let path = file.path;
-    let not_understood = |reason: String| CatalogError::NotUnderstood {
-        path: path.to_owned(),
-        reason,
-    };
     let (dialect, catalog) = if let Some(entries) = registry::entries(&document) {
         (Dialect::Registry, registry::read(entries, path))
     } else if csvw::looks_like(&head.text) {
-        let text = csvw::to_json_ld(&document).map_err(not_understood)?;
+        let text = csvw::to_json_ld(&document)
+            .map_err(|reason| CatalogError::not_understood(path, reason))?;
         drop(document);
         let catalog = dcat::read_texts(file, &[&text]).map_err(CatalogError::io(path))?;
         (Dialect::Csvw, catalog)
@@ -129,21 +130,18 @@ fn read_dialect(
             with_links(catalog, file, records.next.as_slice()),
         )
     } else if let Some(found) = stac::document(&document) {
-        let found = found.map_err(not_understood)?;
+        let found = found.map_err(|reason| CatalogError::not_understood(path, reason))?;
         let catalog = stac::read(&found, path);
         (Dialect::Stac, with_links(catalog, file, &found.links))
     } else if let Some(found) = ogc_records::document(&document) {
-        let found = found.map_err(not_understood)?;
+        let found = found.map_err(|reason| CatalogError::not_understood(path, reason))?;
         let catalog = ogc_records::read(&found, path);
         (Dialect::OgcRecords, with_links(catalog, file, &found.links))
     } else if let Some(content) = ckan::content(&document) {
         match content {
             ckan::Document::Packages(packages) => (Dialect::Ckan, ckan::read(packages, path)),
             ckan::Document::Other(reason) => {
-                return Err(CatalogError::NotUnderstood {
-                    path: path.to_owned(),
-                    reason,
-                });
+                return Err(CatalogError::not_understood(path, reason));
             }
         }
     } else if let Some(text) =
@@ -176,16 +174,19 @@ fn read_dialect(
 }
 
 /// Returns addresses of a document as absolute ones.
-fn absolute<'l>(file: &CatalogFile<'_>, links: impl Iterator<Item = &'l String>) -> Vec<String> {
+fn resolve_links<'l>(
+    file: &CatalogFile<'_>,
+    links: impl Iterator<Item = &'l String>,
+) -> Vec<String> {
     let Some(address) = file.address else {
         return Vec::new();
     };
-    links.map(|link| resolved(address, link)).collect()
+    links.map(|link| resolve_reference(address, link)).collect()
 }
 
 /// Adds the addresses of further documents to a catalogue. A local file leads to no others: that is a problem.
 fn with_links(mut catalog: Catalog, file: &CatalogFile<'_>, links: &[String]) -> Catalog {
-    catalog.next_pages = absolute(file, links.iter());
+    catalog.next_pages = resolve_links(file, links.iter());
     if file.address.is_none() && !links.is_empty() {
         catalog.problems.push(format!(
             "{}: {} further documents are linked and not read; `harvest` follows the links of an address",
@@ -198,14 +199,20 @@ fn with_links(mut catalog: Catalog, file: &CatalogFile<'_>, links: &[String]) ->
 
 /// If true, the document uses keywords of JSON-LD, or IRIs as keys.
 fn is_json_ld(document: &Value) -> bool {
-    let is_term = |key: &String| key.starts_with('@') || key.contains("://");
     match document {
         Value::Array(values) => values
             .iter()
-            .any(|value| value.as_object().is_some_and(|one| one.keys().any(is_term))),
-        Value::Object(object) => object.keys().any(is_term),
+            .any(|value| value.as_object().is_some_and(has_json_ld_key)),
+        Value::Object(object) => has_json_ld_key(object),
         _ => false,
     }
+}
+
+/// If true, a key is a keyword of JSON-LD or an IRI.
+fn has_json_ld_key(object: &Map<String, Value>) -> bool {
+    object
+        .keys()
+        .any(|key| key.starts_with('@') || key.contains("://"))
 }
 
 /// If true, the document is a list of objects with ids, alone or in `datasets`.
@@ -240,7 +247,7 @@ fn reason_of_unknown(document: &Value) -> String {
     let mut keys: Vec<String> = object
         .keys()
         .take(MAX_KEYS)
-        .map(|key| format!("{:?}", shorten(key)))
+        .map(|key| format!("{:?}", shorten_key(key)))
         .collect();
     if object.len() > MAX_KEYS {
         keys.push("…".to_owned());
@@ -251,7 +258,7 @@ fn reason_of_unknown(document: &Value) -> String {
     )
 }
 
-fn shorten(key: &str) -> String {
+fn shorten_key(key: &str) -> String {
     key.chars().take(40).collect()
 }
 
@@ -262,12 +269,12 @@ const MAX_SCANNED_BYTES: u64 = 16 << 20;
 fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogError> {
     let path = file.path;
     if head.is_converted {
-        let decoded = text(path, None).map_err(CatalogError::io(path))?;
-        return read_repaired(file, &decoded.text);
+        let decoded = read_text(path, None).map_err(CatalogError::io(path))?;
+        return read_repaired_text(file, &decoded.text);
     }
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     if size <= MAX_SCANNED_BYTES
-        && let Ok(decoded) = text(path, None)
+        && let Ok(decoded) = read_text(path, None)
         && let Cow::Owned(changed) = with_all_digits(&decoded.text)
         && repair(&changed).is_ok_and(|repaired| repaired.problem().is_none())
     {
@@ -280,14 +287,14 @@ fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogE
     {
         return read.map_err(CatalogError::io(path));
     }
-    let Ok(decoded) = text(path, None) else {
+    let Ok(decoded) = read_text(path, None) else {
         return read.map_err(CatalogError::io(path));
     };
     let is_valid = repair(&decoded.text).is_ok_and(|repaired| repaired.problem().is_none());
     match read {
         Ok(catalog) if is_valid => Ok(catalog),
         Err(error) if is_valid => Err(CatalogError::io(path)(error)),
-        read => match (read_repaired(file, &decoded.text), read) {
+        read => match (read_repaired_text(file, &decoded.text), read) {
             // Some of the datasets of a broken document are more than none.
             (Err(_), Ok(catalog))
                 if catalog.dialect != Dialect::Dump && !catalog.datasets.is_empty() =>
@@ -300,7 +307,7 @@ fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogE
 }
 
 /// Reads the text of a JSON-LD document after its repair.
-fn read_repaired(file: &CatalogFile<'_>, text: &str) -> Result<Catalog, CatalogError> {
+fn read_repaired_text(file: &CatalogFile<'_>, text: &str) -> Result<Catalog, CatalogError> {
     let path = file.path;
     let repaired = repair(text).map_err(|cause| CatalogError::Json {
         path: path.to_owned(),

@@ -121,7 +121,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 // The same value twice is no loss.
                 Some(earlier) if *earlier != value => {
                     self.repeated_keys
-                        .push(format!("`{key}` ({})", shown(earlier)));
+                        .push(format!("`{key}` ({})", format_value(earlier)));
                 }
                 _ => {}
             }
@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 }
 
 /// Returns the beginning of a value that is left out.
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     let text = match value {
         Value::String(text) => Cow::Borrowed(text.as_str()),
         other => Cow::Owned(other.to_string()),

@@ -1,6 +1,6 @@
 //! Reads lists of JSON entries: each entry becomes a DCAT graph, from which [`dcat`] reads the dataset.
 
-use super::dcat_builder::{DcatBuilder, Object, first};
+use super::dcat_builder::{DcatBuilder, Object, first_scalar};
 use super::{Catalog, Dataset, DatasetId, dcat as reader};
 use lodeseek_rdf::vocab::dcat;
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
@@ -50,6 +50,11 @@ pub(super) fn read_entries<'v>(
     catalog
 }
 
+/// Returns true if the value is an object with the key.
+pub(super) fn has_key(value: &Value, key: &str) -> bool {
+    value.get(key).is_some()
+}
+
 /// Adds the dataset of an entry to a catalogue. `place` names the entry in problems.
 pub(super) fn add_entry(
     catalog: &mut Catalog,
@@ -59,19 +64,21 @@ pub(super) fn add_entry(
 ) {
     let name = entry
         .as_object()
-        .and_then(|entry| first(entry, &["id", "identifier", "name", "title"]));
+        .and_then(|entry| first_scalar(entry, &["id", "identifier", "name", "title"]));
     let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
-    let mut report = |reason: String| catalog.problems.push(format!("{place}{name}: {reason}"));
-    match read_entry(entry, describe) {
+    let reasons = match read_entry(entry, describe) {
         Ok((dataset, problems)) => {
-            problems.into_iter().for_each(&mut report);
             catalog.datasets.push(dataset);
+            problems
         }
-        Err(EntryFault::Ignored(reason)) => report(reason),
+        Err(EntryFault::Ignored(reason)) => vec![reason],
         Err(EntryFault::Unreadable(reason)) => {
-            report(reason);
             catalog.unreadable_entries += 1;
+            vec![reason]
         }
+    };
+    for reason in reasons {
+        catalog.problems.push(format!("{place}{name}: {reason}"));
     }
 }
 
@@ -93,14 +100,14 @@ pub(super) fn finish_entry(
     id: Option<DatasetId>,
 ) -> Result<(Dataset, Vec<String>), String> {
     let (graph, mut problems) = builder.finish_with_problems();
-    let node = root(&graph).ok_or_else(|| "the entry contains no statements".to_owned())?;
+    let node = find_root(&graph).ok_or_else(|| "the entry contains no statements".to_owned())?;
     let (dataset, problem) = reader::read_entry(&graph, node, id)?;
     problems.extend(problem);
     Ok((dataset, problems))
 }
 
 /// Returns the node of the dataset in the graph of one entry.
-fn root(graph: &TripleGraph) -> Option<TermId> {
+fn find_root(graph: &TripleGraph) -> Option<TermId> {
     reader::instances_of(graph, dcat::DATASET)
         .next()
         .filter(|&node| !matches!(graph.term(node), TermRef::Literal { .. }))

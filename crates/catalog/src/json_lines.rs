@@ -6,12 +6,12 @@
 //! the same ids.
 
 use super::acordar::read_plain_keys;
-use super::dcat_builder::pruned_object;
+use super::dcat_builder::prune_object;
 use super::json_entries::{DescribeEntry, add_entry};
 use super::{
     Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, EntryKey, Head, IdOrigin,
 };
-use super::{ckan, data_json, dcat, json, limits, text};
+use super::{ckan, data_json, dcat, dump_limits, json, read_text};
 use lodeseek_rdf::dump;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read};
@@ -77,10 +77,6 @@ impl Form {
 
 /// Reads a file if it consists of objects, one a line, in a known form. Returns `None` for other files.
 pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Option<Catalog>, CatalogError> {
-    let failed = |cause| CatalogError::Io {
-        path: file.path.to_owned(),
-        cause,
-    };
     if !head.text.starts_with('{') {
         return Ok(None);
     }
@@ -95,13 +91,13 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Option<Catalog
     let Ok(reader) = open(file.path, head) else {
         return Ok(None);
     };
-    let Some(form) = first_entry(reader, b"{").map_err(failed)? else {
+    let Some(form) = first_entry(reader, b"{").map_err(CatalogError::io(file.path))? else {
         return Ok(None);
     };
     let Some(form) = Form::from_entry(&form) else {
         return Ok(None);
     };
-    let reader = open(file.path, head).map_err(failed)?;
+    let reader = open(file.path, head).map_err(CatalogError::io(file.path))?;
     let catalog = match form {
         Form::Ckan => read_lines(reader, file.path, ckan::write_entry),
         Form::DataJson => read_lines(reader, file.path, data_json::write_single),
@@ -110,7 +106,7 @@ pub(super) fn read(file: &CatalogFile<'_>, head: &Head) -> Result<Option<Catalog
     };
     Ok(Some(Catalog {
         dialect: form.dialect(),
-        ..catalog.map_err(failed)?
+        ..catalog.map_err(CatalogError::io(file.path))?
     }))
 }
 
@@ -132,9 +128,9 @@ pub(super) fn is_table(file: &CatalogFile<'_>, head: &Head) -> Result<bool, Cata
 
 fn open(path: &Path, head: &Head) -> io::Result<Box<dyn BufRead>> {
     if head.is_converted {
-        return Ok(Box::new(io::Cursor::new(text(path, None)?.text)));
+        return Ok(Box::new(io::Cursor::new(read_text(path, None)?.text)));
     }
-    Ok(Box::new(BufReader::new(dump::open(path, &limits())?)))
+    Ok(Box::new(BufReader::new(dump::open(path, &dump_limits())?)))
 }
 
 /// Returns the first entry if it is a whole line, and another entry follows, which begins with one of the given bytes.
@@ -232,10 +228,6 @@ fn read_plain(reader: impl BufRead, path: &Path) -> io::Result<Catalog> {
 }
 
 fn read_json_ld(reader: impl BufRead, file: &CatalogFile<'_>) -> Result<Catalog, CatalogError> {
-    let failed = |cause| CatalogError::Io {
-        path: file.path.to_owned(),
-        cause,
-    };
     let (mut texts, mut problems) = (Vec::new(), Vec::new());
     each_line(reader, |line, number| {
         let place = format!("{}:{number}", file.path.display());
@@ -251,9 +243,9 @@ fn read_json_ld(reader: impl BufRead, file: &CatalogFile<'_>) -> Result<Catalog,
             Err(error) => problems.push(format!("{place}: {error}")),
         }
     })
-    .map_err(failed)?;
+    .map_err(CatalogError::io(file.path))?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let mut catalog = dcat::read_texts(file, &texts).map_err(failed)?;
+    let mut catalog = dcat::read_texts(file, &texts).map_err(CatalogError::io(file.path))?;
     catalog.problems.extend(problems);
     Ok(catalog)
 }
@@ -261,7 +253,7 @@ fn read_json_ld(reader: impl BufRead, file: &CatalogFile<'_>) -> Result<Catalog,
 /// Reads a line in the plainest form. Also returns the problems with its values.
 fn read_plain_dataset(line: &str, number: usize) -> Result<(Dataset, Vec<String>), String> {
     let entry: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    let mut entry = entry.as_object().map(pruned_object).unwrap_or_default();
+    let mut entry = entry.as_object().map(prune_object).unwrap_or_default();
     let title = entry.get("title").and_then(Value::as_str).map(str::trim);
     let title = title.ok_or("no `title`")?;
     let short: String = title.chars().take(MAX_TITLE_CHARACTERS).collect();

@@ -59,7 +59,7 @@ impl RepairedJson<'_> {
 /// Returns a text if it is valid JSON, else the text with repairs. The error is that of the text itself.
 pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> {
     let text = text.trim_start_matches('\u{feff}');
-    let error = match check(text) {
+    let error = match check_json(text) {
         Ok(()) => {
             return Ok(RepairedJson {
                 text: Cow::Borrowed(text),
@@ -78,7 +78,7 @@ pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> 
         inside = Cow::Owned(decode_entities(&inside));
         repairs.push(Repair::Entities);
     }
-    if check(&inside).is_err() {
+    if check_json(&inside).is_err() {
         let mut writer = RepairWriter::new(inside.len());
         writer.write(&inside);
         repairs.extend(writer.repairs);
@@ -86,7 +86,7 @@ pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> 
     }
     repairs.sort_unstable();
     repairs.dedup();
-    match check(&inside) {
+    match check_json(&inside) {
         Ok(()) => Ok(RepairedJson {
             text: inside,
             repairs,
@@ -95,7 +95,7 @@ pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> 
     }
 }
 
-fn check(text: &str) -> Result<(), serde_json::Error> {
+fn check_json(text: &str) -> Result<(), serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text).map(|_| ())
 }
 

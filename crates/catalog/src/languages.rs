@@ -88,13 +88,12 @@ pub(super) fn certain_tag(code: &str) -> Option<String> {
         .trim()
         .to_ascii_lowercase();
     let tag = language_tag(code)?;
-    let is_locale = || match tag.split_once('-') {
-        Some((language, region)) => {
-            region.eq_ignore_ascii_case(language) || CERTAIN.contains(&tag.as_str())
-        }
-        None => false,
-    };
-    (!AMBIGUOUS.contains(&primary.as_str()) || is_locale()).then_some(tag)
+    if !AMBIGUOUS.contains(&primary.as_str()) {
+        return Some(tag);
+    }
+    let (language, region) = tag.split_once('-')?;
+    let is_locale = region.eq_ignore_ascii_case(language) || CERTAIN.contains(&tag.as_str());
+    is_locale.then_some(tag)
 }
 
 /// A part of an object of texts by language.
@@ -115,7 +114,6 @@ pub(super) fn texts_by_language(
     if let Some(text) = tagged_value(object) {
         return Some((vec![text], Map::new()));
     }
-    let is_untagged = |key: &str| UNTAGGED.contains(&key.trim().to_ascii_lowercase().as_str());
     let (mut languages, mut certain, mut short, mut others) = (0, 0, 0, 0);
     for (key, value) in object {
         let is_text = !value.is_object() && !nested_list(value);
@@ -147,6 +145,11 @@ pub(super) fn texts_by_language(
         }
     }
     Some((texts, rest))
+}
+
+/// If true, the key stands for a text without a language.
+fn is_untagged(key: &str) -> bool {
+    UNTAGGED.contains(&key.trim().to_ascii_lowercase().as_str())
 }
 
 /// If true, the value is a list that contains lists or objects.

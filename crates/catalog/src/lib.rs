@@ -77,11 +77,11 @@ pub use coverage::{
 };
 pub use dataset::{
     Agent, Dataset, Distribution, Extent, LocalCopy, Location, Metadata, RemoteContent, Scheme,
-    Text, Theme, Work, preferred,
+    Text, Theme, Work, select_text,
 };
 pub use description_fields::{DescriptionField, FieldError, description_json, read_description};
 pub use dump_folder::{AssignedDumps, DumpFolder};
-pub use edits::{Edit, Edits, Patch, assigned, in_language};
+pub use edits::{Edit, Edits, Patch, in_language, parse_assignment};
 pub use entry_ids::{
     EntryKey, IdOrigin, disambiguate_id, dump_path, is_iri_key, is_local_key, rename_references,
     title_of_key,
@@ -117,7 +117,7 @@ use std::path::{Path, PathBuf};
 
 /// Maximum size of all texts and IRIs of a dataset's description, in bytes: 32 MiB. Each search that returns the dataset
 /// reads all of them.
-const MAX_DESCRIPTION: usize = 32 << 20;
+const MAX_DESCRIPTION_BYTES: usize = 32 << 20;
 /// Maximum number of characters of an address in a problem.
 const MAX_SHOWN_CHARACTERS: usize = 200;
 
@@ -388,6 +388,13 @@ impl CatalogError {
             cause,
         }
     }
+
+    fn not_understood(path: &Path, reason: String) -> Self {
+        Self::NotUnderstood {
+            path: path.to_owned(),
+            reason,
+        }
+    }
 }
 
 impl Catalog {
@@ -405,7 +412,7 @@ impl Catalog {
         } else {
             Self::read_file(path)?
         };
-        Ok(catalog.finished())
+        Ok(catalog.finish())
     }
 
     /// Reads several sources, and adds a prefix to all ids.
@@ -538,8 +545,8 @@ impl Catalog {
         address: &str,
         is_wanted: &dyn Fn(&str) -> bool,
     ) -> Result<Self, CatalogError> {
-        let text = text(path, None).map_err(CatalogError::io(path))?.text;
-        let (document, repaired) = json::document(&text, path)?;
+        let text = read_text(path, None).map_err(CatalogError::io(path))?.text;
+        let (document, repaired) = json::parse_document(&text, path)?;
         drop(text);
         let mut packages = match ckan::content(&document) {
             Some(ckan::Document::Packages(packages)) => packages,
@@ -581,14 +588,14 @@ impl Catalog {
             .flat_map(|dataset| &mut dataset.distributions)
         {
             if let Location::File(place) = &distribution.location {
-                distribution.location = Location::Remote(resolved(address, place));
+                distribution.location = Location::Remote(resolve_reference(address, place));
             }
         }
-        self.finished()
+        self.finish()
     }
 
     /// Makes ids unique, and leaves out unsafe addresses, long texts, and datasets with too much text.
-    fn finished(mut self) -> Self {
+    fn finish(mut self) -> Self {
         self.make_ids_unique();
         let (problems, lost) = (&mut self.problems, &mut self.unreadable_entries);
         self.datasets.retain_mut(|dataset| {
@@ -611,9 +618,9 @@ impl Catalog {
                         .of_dataset(dataset.metadata.id.as_str()),
                 );
             }
-            let fits = dataset.text_bytes() <= MAX_DESCRIPTION;
+            let fits = dataset.text_bytes() <= MAX_DESCRIPTION_BYTES;
             if !fits {
-                let (id, limit) = (&dataset.metadata.id, MAX_DESCRIPTION >> 20);
+                let (id, limit) = (&dataset.metadata.id, MAX_DESCRIPTION_BYTES >> 20);
                 problems.push(format!(
                     "dataset {id}: the texts of its description exceed {limit} MiB; it was left out"
                 ));
@@ -648,7 +655,7 @@ impl Catalog {
     fn read_place(file: &CatalogFile<'_>) -> Result<Self, CatalogError> {
         let path = file.path;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let head = head(path).map_err(CatalogError::io(path))?;
+        let head = read_head(path).map_err(CatalogError::io(path))?;
         let root = XmlRoot::from_head(&head.text);
         let is_json = json::looks_like(&head.text);
         let catalog = if let Some(kind) = root.as_ref().and_then(service_xml::Kind::from_root) {
@@ -711,29 +718,28 @@ impl Catalog {
             .map(|problem| format!("{}: {problem}", path.display()))
             .collect();
         let (mut texts, mut broken) = (Vec::new(), 0_usize);
-        for (script, number) in html::scripts(&page.text).into_iter().zip(1..) {
-            let report = |message: String| {
-                format!(
-                    "{}: script {number} in line {}: {message}",
-                    path.display(),
-                    script.line
-                )
-            };
+        for (script, number) in html::find_scripts(&page.text).into_iter().zip(1..) {
+            let place = format!(
+                "{}: script {number} in line {}",
+                path.display(),
+                script.line
+            );
             // Marks of comments and CDATA sections are usual in scripts of pages, and no fault.
             match json_repair::repair(json_repair::without_marks(script.text)) {
                 Ok(repaired) => {
-                    problems.extend(repaired.problem().map(report));
+                    let problem = repaired.problem();
+                    problems.extend(problem.map(|problem| format!("{place}: {problem}")));
                     texts.push(json_document::with_all_digits(&repaired.text).into_owned());
                 }
                 Err(error) => {
-                    problems.push(report(format!("left out: {error}")));
+                    problems.push(format!("{place}: left out: {error}"));
                     broken += 1;
                 }
             }
         }
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let base = html::base_address(&page.text).map(|base| match file.address {
-            Some(address) => resolved(address, &base),
+            Some(address) => resolve_reference(address, &base),
             None => base,
         });
         let file = &CatalogFile {
@@ -820,7 +826,7 @@ impl CatalogFile<'_> {
 
 /// Resolves a reference against an address. Returns an invalid reference unchanged, so that it is reported as invalid
 /// later.
-fn resolved(address: &str, reference: &str) -> String {
+fn resolve_reference(address: &str, reference: &str) -> String {
     let base = oxiri::Iri::parse(address).ok();
     let found = base.and_then(|base| match base.resolve(reference) {
         Ok(resolved) => Some(resolved),
@@ -833,7 +839,7 @@ fn resolved(address: &str, reference: &str) -> String {
 const MAX_JSON_BYTES: u64 = 2 << 30;
 
 /// Returns the limits for unpacking a compressed JSON catalogue.
-fn limits() -> Limits {
+fn dump_limits() -> Limits {
     Limits {
         decompressed_bytes: MAX_JSON_BYTES,
         ..Limits::default()
@@ -855,17 +861,9 @@ struct Head {
 /// Reads the first 4 KiB of a file, uncompressed and as UTF-8, without byte order mark and leading white space.
 ///
 /// A file that cannot be uncompressed is returned as it is. The reader of the whole file reports the reason.
-fn head(path: &Path) -> io::Result<Head> {
-    let beginning = |mut reader: Box<dyn Read>| {
-        let mut bytes = Vec::new();
-        reader
-            .by_ref()
-            .take(MAX_ENCODED_HEAD_BYTES)
-            .read_to_end(&mut bytes)
-            .map(|_| bytes)
-    };
-    let unpacked = dump::open(path, &limits()).and_then(beginning);
-    let bytes = unpacked.or_else(|_| beginning(Box::new(File::open(path)?)))?;
+fn read_head(path: &Path) -> io::Result<Head> {
+    let unpacked = dump::open(path, &dump_limits()).and_then(read_beginning);
+    let bytes = unpacked.or_else(|_| read_beginning(File::open(path)?))?;
     let decoded = dump::decode_text(bytes.as_slice(), None)?;
     let mut text = decoded.text.trim_start().to_owned();
     let end = (0..=MAX_HEAD_BYTES.min(text.len()))
@@ -879,19 +877,27 @@ fn head(path: &Path) -> io::Result<Head> {
     })
 }
 
+fn read_beginning(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader
+        .take(MAX_ENCODED_HEAD_BYTES)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Reads a text file as a whole, uncompresses it and converts it to UTF-8. `encoding` is the one that the file declares.
-fn text(path: &Path, encoding: Option<&str>) -> io::Result<DecodedText> {
-    dump::decode_text(dump::open(path, &limits())?, encoding)
+fn read_text(path: &Path, encoding: Option<&str>) -> io::Result<DecodedText> {
+    dump::decode_text(dump::open(path, &dump_limits())?, encoding)
 }
 
 /// Reads a text file as [`text`] does. A byte order mark decides on the encoding, else the media type of the response, else the
 /// declaration in the file (RFC 7303, section 3.2). Text in UTF-8 is read as such: many servers add an encoding to all their responses.
 fn downloaded_text(file: &CatalogFile<'_>, declared: Option<&str>) -> io::Result<DecodedText> {
     let Some(charset) = file.charset() else {
-        return text(file.path, declared);
+        return read_text(file.path, declared);
     };
     let mut bytes = Vec::new();
-    dump::open(file.path, &limits())?.read_to_end(&mut bytes)?;
+    dump::open(file.path, &dump_limits())?.read_to_end(&mut bytes)?;
     let is_utf8 = !bytes.is_ascii() && std::str::from_utf8(&bytes).is_ok();
     blank_xml_encoding(&mut bytes);
     dump::decode_text(bytes.as_slice(), Some(charset).filter(|_| !is_utf8))
@@ -913,8 +919,7 @@ fn blank_xml_encoding(bytes: &mut [u8]) {
     let Some(start) = declaration.windows(8).position(|name| name == b"encoding") else {
         return;
     };
-    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
-    let mut quotes = (start..end).filter(|place| is_quote(&declaration[*place]));
+    let mut quotes = (start..end).filter(|place| matches!(declaration[*place], b'"' | b'\''));
     if let Some(close) = quotes.nth(1) {
         declaration[start..=close].fill(b' ');
     }

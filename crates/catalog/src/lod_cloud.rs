@@ -2,9 +2,10 @@
 //! <https://lod-cloud.net/>
 
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, list, pruned_object, scalar, scalars, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, into_list, prune_object, scalar_text,
+    scalar_texts, take_text,
 };
-use super::json_entries::{EntryFault, read_entries};
+use super::json_entries::{EntryFault, has_key, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms, foaf, skos, void};
 use oxrdf::Literal;
@@ -38,19 +39,16 @@ pub(super) fn entries(document: &Value) -> Option<Vec<&Value>> {
     let document = document
         .as_object()
         .filter(|document| !document.is_empty())?;
-    let is_entry = |value: &Value| {
-        let has = |key: &str| value.get(key).is_some();
-        has("title")
-            && ["sparql", "full_download", "links", "domain"]
-                .iter()
-                .filter(|key| has(key))
-                .count()
-                >= 2
-    };
     document
         .values()
         .any(is_entry)
         .then(|| document.values().collect())
+}
+
+/// If true, the value has a title and at least two other keys of the dialect.
+fn is_entry(value: &Value) -> bool {
+    let keys = ["sparql", "full_download", "links", "domain"];
+    has_key(value, "title") && keys.iter().filter(|key| has_key(value, key)).count() >= 2
 }
 
 /// Reads entries.
@@ -59,7 +57,7 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
 }
 
 fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
-    let mut entry = pruned_object(entry);
+    let mut entry = prune_object(entry);
     let [name, other] = ["identifier", "_id"].map(|key| take_text(&mut entry, key));
     let id = name
         .as_deref()
@@ -82,31 +80,31 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
         let concept = builder.part(&node, dcat::THEME, skos::CONCEPT);
         builder.title(&concept, "domain", skos::PREF_LABEL, &Value::String(domain));
     }
-    for endpoint in list(entry.remove("sparql")) {
-        service(&endpoint, &node, builder);
+    for endpoint in into_list(entry.remove("sparql")) {
+        add_service(&endpoint, &node, builder);
     }
     for (key, property) in [
         ("full_download", dcat::DISTRIBUTION),
         ("other_download", dcat::DISTRIBUTION),
         ("example", adms::SAMPLE),
     ] {
-        for download in list(entry.remove(key)) {
-            distribution(download, &node, property, builder);
+        for download in into_list(entry.remove(key)) {
+            add_distribution(download, &node, property, builder);
         }
     }
-    for link in list(entry.remove("links")) {
-        linkset(link, &node, builder);
+    for link in into_list(entry.remove("links")) {
+        add_linkset(link, &node, builder);
     }
     builder.extras(&node, entry);
     Ok(id)
 }
 
-fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
+fn add_service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
     let mut rest = endpoint.as_object().cloned().unwrap_or_default();
     let address = ["access_url", "url"]
         .iter()
         .find_map(|key| take_text(&mut rest, key))
-        .or_else(|| scalar(endpoint));
+        .or_else(|| scalar_text(endpoint));
     let Some(address) = address else {
         return builder.extra(node, "sparql", endpoint);
     };
@@ -120,9 +118,9 @@ fn service(endpoint: &Value, node: &Subject, builder: &mut DcatBuilder) {
 }
 
 /// Adds a download or an example. Mirrors become additional addresses of the distribution.
-fn distribution(download: Value, node: &Subject, property: &str, builder: &mut DcatBuilder) {
+fn add_distribution(download: Value, node: &Subject, property: &str, builder: &mut DcatBuilder) {
     let Value::Object(mut download) = download else {
-        return scalars(&download).iter().for_each(|address| {
+        return scalar_texts(&download).iter().for_each(|address| {
             builder.resource(node, void::DATA_DUMP, address);
         });
     };
@@ -132,7 +130,7 @@ fn distribution(download: Value, node: &Subject, property: &str, builder: &mut D
 }
 
 /// Adds the linkset to another dataset of the cloud, with the number of links.
-fn linkset(link: Value, node: &Subject, builder: &mut DcatBuilder) {
+fn add_linkset(link: Value, node: &Subject, builder: &mut DcatBuilder) {
     let mut rest = link.as_object().cloned().unwrap_or_default();
     let Some(target) = take_text(&mut rest, "target") else {
         return builder.extra(node, "links", &link);

@@ -118,7 +118,7 @@ impl NodeReader<'_> {
     /// Returns the name of an agent: a full name, or given and family name.
     pub(super) fn agent_name(&self) -> Option<String> {
         for properties in AGENT_NAMES {
-            if let Some(text) = super::preferred(&self.texts(properties), &["en"]) {
+            if let Some(text) = super::select_text(&self.texts(properties), &["en"]) {
                 return Some(text.value.clone());
             }
         }
@@ -126,7 +126,7 @@ impl NodeReader<'_> {
         let texts: Vec<Text> = nodes
             .flat_map(|node| node.texts(&[vcard::VALUE, rdf::VALUE, rdfs::LABEL]))
             .collect();
-        let own = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
+        let own = super::select_text(&texts, &["en"]).map(|text| text.value.clone());
         own.or_else(|| self.personal_name()).or_else(|| {
             self.parts(vcard::HAS_NAME)
                 .find_map(|node| node.personal_name())
@@ -145,7 +145,7 @@ impl NodeReader<'_> {
     fn name_part(&self, properties: &[&str]) -> Option<String> {
         properties.iter().find_map(|property| {
             let texts = self.texts(&[property]);
-            super::preferred(&texts, &["en"]).map(|text| text.value.clone())
+            super::select_text(&texts, &["en"]).map(|text| text.value.clone())
         })
     }
 
@@ -200,7 +200,7 @@ impl NodeReader<'_> {
             return Some(address.text().trim().to_owned());
         }
         let texts = self.texts(LABELS);
-        let name = super::preferred(&texts, &["en"]).map(|text| text.value.clone());
+        let name = super::select_text(&texts, &["en"]).map(|text| text.value.clone());
         let name = name.or_else(|| {
             self.texts(LICENSE_TEXTS)
                 .into_iter()
@@ -257,11 +257,11 @@ impl NodeReader<'_> {
     pub(super) fn format_name(&self) -> Option<String> {
         let values = self.texts(&[rdf::VALUE, skos::NOTATION, dcterms::IDENTIFIER]);
         let labels = self.texts(LABELS);
-        let names = || values.iter().chain(&labels).map(|text| text.value.as_str());
-        let known = names().find(|name| super::Format::from_name(name).is_some());
+        let mut names = values.iter().chain(&labels).map(|text| text.value.as_str());
+        let known = names.find(|name| super::Format::from_name(name).is_some());
         let own = known.or_else(|| values.first().map(|text| text.value.as_str()));
         let own =
-            own.or_else(|| super::preferred(&labels, &["en"]).map(|text| text.value.as_str()));
+            own.or_else(|| super::select_text(&labels, &["en"]).map(|text| text.value.as_str()));
         let iri = self.web_iri().or_else(|| self.reference());
         let is_known = iri
             .as_deref()

@@ -3,7 +3,8 @@
 
 use super::ckan_licenses::license_iri;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, list, pruned_object, scalar, scalars, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, into_list, prune_object, scalar_text,
+    scalar_texts, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -58,6 +59,16 @@ pub(super) struct Document<'v> {
     pub(super) links: Vec<String>,
 }
 
+impl Document<'_> {
+    /// Creates a document without records.
+    fn from_links(links: Vec<String>) -> Self {
+        Self {
+            records: Vec::new(),
+            links,
+        }
+    }
+}
+
 /// Returns the records of a document; `None` if it is of another dialect. The error is the reason why it has none.
 pub(super) fn document(document: &Value) -> Option<Result<Document<'_>, String>> {
     match document.get("type").and_then(Value::as_str) {
@@ -78,7 +89,7 @@ pub(super) fn document(document: &Value) -> Option<Result<Document<'_>, String>>
                 let reason = "features of GeoJSON that are no records of OGC API Records: data, not a catalogue";
                 return Some(Err(reason.to_owned()));
             }
-            let mut next = links(document, "next");
+            let mut next = find_links(document, "next");
             // A page after the end has no features.
             next.retain(|_| !features.is_empty());
             Some(Ok(Document {
@@ -92,51 +103,43 @@ pub(super) fn document(document: &Value) -> Option<Result<Document<'_>, String>>
 
 /// Returns the links of a landing page, of the list of collections, or of one of them.
 fn service_document(document: &Value) -> Option<Result<Document<'_>, String>> {
-    let links_only = |links: Vec<String>| {
-        Some(Ok(Document {
-            records: Vec::new(),
-            links,
-        }))
-    };
     if let Some(collections) = document.get("collections").and_then(Value::as_array) {
         document.get("links")?;
         let catalogs = collections.iter().filter(|one| is_record_collection(one));
         let mut items: Vec<String> = catalogs.filter_map(items_link).collect();
-        items.extend(links(document, "next"));
+        items.extend(find_links(document, "next"));
         if items.is_empty() {
             let reason = "collections of an OGC API, none of which is a catalogue of records (itemType `record`)";
             return Some(Err(reason.to_owned()));
         }
-        return links_only(items);
+        return Some(Ok(Document::from_links(items)));
     }
     if is_record_collection(document) && document.get("links").is_some() {
-        return links_only(items_link(document).into_iter().collect());
+        let items = items_link(document).into_iter().collect();
+        return Some(Ok(Document::from_links(items)));
     }
-    let is_landing = !links(document, "conformance").is_empty()
-        || !links(
+    let is_landing = !find_links(document, "conformance").is_empty()
+        || !find_links(
             document,
             "http://www.opengis.net/def/rel/ogc/1.0/conformance",
         )
         .is_empty();
-    let mut data = links(document, "data");
-    data.extend(links(
+    let mut data = find_links(document, "data");
+    data.extend(find_links(
         document,
         "http://www.opengis.net/def/rel/ogc/1.0/data",
     ));
     data.truncate(1);
     if is_landing && !data.is_empty() {
-        return links_only(data);
+        return Some(Ok(Document::from_links(data)));
     }
     let is_error = ["code", "description"]
         .iter()
         .all(|key| document.get(*key).is_some_and(Value::is_string));
     is_error.then(|| {
-        let text = |key: &str| document.get(key).and_then(scalar).unwrap_or_default();
-        Err(format!(
-            "an error of an OGC API: {}: {}",
-            text("code"),
-            text("description")
-        ))
+        let code = scalar_text(&document["code"]).unwrap_or_default();
+        let description = scalar_text(&document["description"]).unwrap_or_default();
+        Err(format!("an error of an OGC API: {code}: {description}"))
     })
 }
 
@@ -152,21 +155,20 @@ fn is_record_collection(collection: &Value) -> bool {
 
 /// Returns the address of the records of a collection.
 fn items_link(collection: &Value) -> Option<String> {
-    links(collection, "items").into_iter().next()
+    find_links(collection, "items").into_iter().next()
 }
 
 /// Returns the addresses of the links with a relation. Representations in JSON are preferred to others.
-fn links(document: &Value, relation: &str) -> Vec<String> {
+fn find_links(document: &Value, relation: &str) -> Vec<String> {
     let links = document.get("links").and_then(Value::as_array);
-    let text = |link: &Value, key: &str| link.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut found: Vec<(bool, String)> = Vec::new();
     for link in links.into_iter().flatten() {
-        if text(link, "rel").as_deref() == Some(relation)
-            && let Some(address) = text(link, "href")
+        if link["rel"].as_str() == Some(relation)
+            && let Some(address) = link["href"].as_str()
         {
-            let kind = text(link, "type").unwrap_or_default();
+            let kind = link["type"].as_str().unwrap_or_default();
             let is_json = kind.contains("geo+json") || kind.starts_with("application/json");
-            found.push((!is_json, address));
+            found.push((!is_json, address.to_owned()));
         }
     }
     let has_json = found.iter().any(|(is_other, _)| !is_other);
@@ -178,14 +180,13 @@ fn links(document: &Value, relation: &str) -> Vec<String> {
 fn is_record(feature: &Value) -> bool {
     let conforms = feature
         .get("conformsTo")
-        .map(scalars)
+        .map(scalar_texts)
         .unwrap_or_default()
         .iter()
         .any(|iri| iri.contains("ogcapi-records"));
-    let property = |key: &str| feature.get("properties").and_then(|all| all.get(key));
-    let is_text = |key: &str| property(key).is_some_and(Value::is_string);
-    feature.get("stac_version").is_none()
-        && (conforms || is_text("title") && is_text("type") && feature.get("id").is_some())
+    let properties = &feature["properties"];
+    let has_texts = properties["title"].is_string() && properties["type"].is_string();
+    feature.get("stac_version").is_none() && (conforms || has_texts && feature.get("id").is_some())
 }
 
 /// Reads records.
@@ -197,7 +198,7 @@ fn write_entry(
     record: &Object,
     builder: &mut DcatBuilder,
 ) -> Result<Option<DatasetId>, EntryFault> {
-    let mut record = pruned_object(record);
+    let mut record = prune_object(record);
     record.remove("type");
     let id = take_text(&mut record, "id");
     let mut properties = match record.remove("properties") {
@@ -215,14 +216,14 @@ fn write_entry(
         )));
     }
     let mut identifiers = Vec::new();
-    for identifier in list(properties.remove("externalIds")) {
+    for identifier in into_list(properties.remove("externalIds")) {
         identifiers.push(match identifier {
             Value::Object(identifier) => identifier,
             text => Object::from_iter([("value".to_owned(), text)]),
         });
     }
     let iri = identifiers.iter().find_map(|one| {
-        let text = one.get("value").and_then(scalar)?;
+        let text = one.get("value").and_then(scalar_text)?;
         text.contains("://").then_some(text)
     });
     let node = builder.node(iri.as_deref());
@@ -233,7 +234,7 @@ fn write_entry(
     }
     for mut identifier in identifiers {
         let value = identifier.remove("value").unwrap_or_default();
-        if iri.is_some() && scalar(&value) == iri {
+        if iri.is_some() && scalar_text(&value) == iri {
             if !identifier.is_empty() {
                 builder.extra(&node, "externalIds", &Value::Object(identifier));
             }
@@ -257,20 +258,20 @@ fn write_entry(
             &conforms,
         );
     }
-    languages(&mut properties, &node, builder);
+    add_languages(&mut properties, &node, builder);
     builder.fields(&node, &mut properties, RECORD);
-    themes(&mut properties, &node, builder);
-    contacts(&mut properties, &node, builder);
-    license(&mut properties, &node, builder);
-    extent(&mut record, &node, builder);
+    add_themes(&mut properties, &node, builder);
+    add_contacts(&mut properties, &node, builder);
+    add_license(&mut properties, &node, builder);
+    add_extent(&mut record, &node, builder);
     links_and_formats(&mut record, &mut properties, &node, builder);
     builder.extras(&node, properties);
     builder.extras(&node, record);
     Ok(dataset_id)
 }
 
-fn languages(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for language in list(properties.remove("language")) {
+fn add_languages(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for language in into_list(properties.remove("language")) {
         let Value::Object(mut language) = language else {
             let (property, kind) = (dcterms::LANGUAGE, FieldKind::Resource);
             builder.field(node, "language", property, kind, &language);
@@ -285,14 +286,14 @@ fn languages(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder)
     }
 }
 
-fn themes(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for theme in list(properties.remove("themes")) {
+fn add_themes(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for theme in into_list(properties.remove("themes")) {
         let Value::Object(mut theme) = theme else {
             builder.extra(node, "themes", &theme);
             continue;
         };
         let scheme = take_text(&mut theme, "scheme");
-        for concept in list(theme.remove("concepts")) {
+        for concept in into_list(theme.remove("concepts")) {
             let mut concept = match concept {
                 Value::Object(concept) => concept,
                 text => Object::from_iter([("id".to_owned(), text)]),
@@ -320,8 +321,8 @@ fn themes(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     }
 }
 
-fn contacts(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for contact in list(properties.remove("contacts")) {
+fn add_contacts(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+    for contact in into_list(properties.remove("contacts")) {
         let Value::Object(mut contact) = contact else {
             builder.extra(node, "contacts", &contact);
             continue;
@@ -332,7 +333,7 @@ fn contacts(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) 
             contact.insert("name".to_owned(), organization);
         }
         for (key, other) in [("emails", "email"), ("phones", "phone")] {
-            let values: Vec<Value> = list(contact.remove(key))
+            let values: Vec<Value> = into_list(contact.remove(key))
                 .into_iter()
                 .map(|value| match value {
                     Value::Object(mut one) => one.remove("value").unwrap_or(Value::Object(one)),
@@ -350,7 +351,7 @@ fn contacts(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) 
                 contact.insert("url".to_owned(), address);
             }
         }
-        let roles = contact.get("roles").map(scalars).unwrap_or_default();
+        let roles = contact.get("roles").map(scalar_texts).unwrap_or_default();
         let mut is_mapped = !roles.is_empty();
         let mut properties = Vec::new();
         for role in &roles {
@@ -379,7 +380,7 @@ fn contacts(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) 
     }
 }
 
-fn license(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_license(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     if let Some(license) = take_text(properties, "license") {
         match license_iri(&license) {
             Some(iri) => builder.resource(node, dcterms::LICENSE, &iri),
@@ -388,7 +389,7 @@ fn license(properties: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     }
 }
 
-fn extent(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
+fn add_extent(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     if let Some(geometry) = record.remove("geometry") {
         let location = builder.part(node, dcterms::SPATIAL, dcterms::LOCATION);
         builder.geometry(&location, locn::GEOMETRY, &geometry);
@@ -397,8 +398,8 @@ fn extent(record: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         return;
     };
     if let Some(interval) = time.remove("interval") {
-        let ends: Vec<Value> = list(Some(interval));
-        let [start, end] = [0, 1].map(|place| ends.get(place).and_then(scalar));
+        let ends: Vec<Value> = into_list(Some(interval));
+        let [start, end] = [0, 1].map(|place| ends.get(place).and_then(scalar_text));
         builder.period(node, start.as_deref(), end.as_deref());
     }
     for key in ["date", "timestamp"] {
@@ -422,7 +423,7 @@ fn links_and_formats(
     node: &Subject,
     builder: &mut DcatBuilder,
 ) {
-    for link in list(record.remove("links")) {
+    for link in into_list(record.remove("links")) {
         let Value::Object(mut link) = link else {
             builder.extra(node, "links", &link);
             continue;
@@ -476,7 +477,7 @@ fn links_and_formats(
             builder.extra(node, "links", &Value::Object(link));
         }
     }
-    for format in list(properties.remove("formats")) {
+    for format in into_list(properties.remove("formats")) {
         let Value::Object(mut format) = format else {
             builder.field(
                 node,

@@ -8,8 +8,8 @@
 //! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL
 //! 2023.
 
-use super::acordar::scalar;
-use super::dcat_builder::{DcatBuilder, Object, pruned_object};
+use super::acordar::scalar_text;
+use super::dcat_builder::{DcatBuilder, Object, prune_object};
 use super::json_entries::finish_entry;
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
 use lodeseek_rdf::dump;
@@ -24,11 +24,17 @@ use std::path::Path;
 
 /// If true, the file begins like one of the two forms.
 pub(super) fn looks_like(head: &str) -> bool {
-    let has = |key: &str| head.contains(&format!("\"{key}\""));
     let listed = head.starts_with('[')
-        && has("name")
-        && (has("full_name") || has("introduced_date") || has("num_papers"));
+        && has_key(head, "name")
+        && (has_key(head, "full_name")
+            || has_key(head, "introduced_date")
+            || has_key(head, "num_papers"));
     listed || is_lines(head)
+}
+
+/// Returns true if a text in JSON contains the key.
+fn has_key(head: &str, key: &str) -> bool {
+    head.contains(&format!("\"{key}\""))
 }
 
 fn is_lines(head: &str) -> bool {
@@ -61,20 +67,17 @@ const ENTRY_KEYS: [&str; 12] = [
 /// # Errors
 /// The file cannot be read or uncompressed, or is not valid JSON.
 pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
-    let io_error = |cause| CatalogError::Io {
-        path: path.to_owned(),
-        cause,
-    };
-    let mut reader = BufReader::new(dump::open(path, &super::limits()).map_err(io_error)?);
+    let file = dump::open(path, &super::dump_limits()).map_err(CatalogError::io(path))?;
+    let mut reader = BufReader::new(file);
     let lines = !reader
         .fill_buf()
-        .map_err(io_error)?
+        .map_err(CatalogError::io(path))?
         .trim_ascii_start()
         .starts_with(b"[");
     let mut collection = Collection::default();
     if lines {
         for (place, line) in reader.lines().enumerate() {
-            let line = line.map_err(io_error)?;
+            let line = line.map_err(CatalogError::io(path))?;
             if !line.trim().is_empty() {
                 let entry = serde_json::from_str(&line).map_err(|error| error.to_string());
                 let metadata = match &entry {
@@ -102,7 +105,7 @@ pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
 
 /// Returns the keys of an entry that no field reads, with their values.
 fn other_keys(entry: &Value, read: &[&str]) -> Object {
-    let mut entry = entry.as_object().map(pruned_object).unwrap_or_default();
+    let mut entry = entry.as_object().map(prune_object).unwrap_or_default();
     entry.retain(|key, _| !read.contains(&key.as_str()));
     entry
 }
@@ -135,7 +138,7 @@ impl Collection {
         let datasets = &mut self.catalog.datasets;
         let index = match self.places.get(&metadata.id) {
             Some(&known) => {
-                merge(&mut datasets[known].metadata, metadata);
+                merge_metadata(&mut datasets[known].metadata, metadata);
                 known
             }
             None => {
@@ -185,7 +188,7 @@ impl Collection {
 
 /// Merges an entry into an earlier one of the same id. Fields with a single value keep the earlier value; lists may repeat values
 /// until [`Collection::finish`].
-fn merge(into: &mut Metadata, from: Metadata) {
+fn merge_metadata(into: &mut Metadata, from: Metadata) {
     into.descriptions.extend(from.descriptions);
     into.alternatives.extend(from.alternatives);
     into.themes.extend(from.themes);
@@ -198,43 +201,43 @@ fn merge(into: &mut Metadata, from: Metadata) {
 /// Parses a line of DataFinder's collection: `title` and `year` are those of the introducing paper.
 fn from_line(entry: &Value) -> Result<Metadata, String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
-    let mut metadata = metadata_with_title(&text(entry, "id").ok_or("no `id`")?)?;
+    let mut metadata = metadata_with_title(&find_text(entry, "id").ok_or("no `id`")?)?;
     add_description(&mut metadata, entry.get("contents"));
-    let paper = text(entry, "title").map(|title| Work {
+    let paper = find_text(entry, "title").map(|title| Work {
         title,
         iri: None,
-        issued: text(entry, "year"),
+        issued: find_text(entry, "year"),
     });
     metadata.introduced_by.extend(paper);
-    metadata.issued = text(entry, "date");
-    add_names(&mut metadata, strings(entry, "variants"));
+    metadata.issued = find_text(entry, "date");
+    add_names(&mut metadata, find_strings(entry, "variants"));
     Ok(metadata)
 }
 
 /// Parses an entry of Papers with Code's list.
 fn from_entry(entry: &Value) -> Result<Metadata, String> {
     let entry = entry.as_object().ok_or("not a JSON object")?;
-    let mut metadata = metadata_with_title(&text(entry, "name").ok_or("no `name`")?)?;
+    let mut metadata = metadata_with_title(&find_text(entry, "name").ok_or("no `name`")?)?;
     add_description(&mut metadata, entry.get("description"));
     metadata
         .introduced_by
-        .extend(entry.get("paper").and_then(paper));
-    metadata.issued = text(entry, "introduced_date");
-    metadata.landing_page = text(entry, "homepage");
-    metadata.source = text(entry, "url");
+        .extend(entry.get("paper").and_then(read_paper));
+    metadata.issued = find_text(entry, "introduced_date");
+    metadata.landing_page = find_text(entry, "homepage");
+    metadata.source = find_text(entry, "url");
     metadata.uses = entry.get("num_papers").and_then(Value::as_u64);
     for (key, scheme) in [
         ("tasks", Scheme::Task),
         ("modalities", Scheme::Modality),
         ("languages", Scheme::Language),
     ] {
-        metadata.themes.extend(themes(entry.get(key), scheme));
+        metadata.themes.extend(read_themes(entry.get(key), scheme));
     }
     add_names(
         &mut metadata,
-        text(entry, "full_name")
+        find_text(entry, "full_name")
             .into_iter()
-            .chain(strings(entry, "variants")),
+            .chain(find_strings(entry, "variants")),
     );
     Ok(metadata)
 }
@@ -271,14 +274,14 @@ fn add_names(metadata: &mut Metadata, names: impl IntoIterator<Item = String>) {
     );
 }
 
-fn paper(value: &Value) -> Option<Work> {
+fn read_paper(value: &Value) -> Option<Work> {
     match value {
         Value::Object(paper) => Some(Work {
-            title: text(paper, "title")?,
-            iri: text(paper, "url"),
+            title: find_text(paper, "title")?,
+            iri: find_text(paper, "url"),
             issued: None,
         }),
-        other => scalar(other).map(|title| Work {
+        other => scalar_text(other).map(|title| Work {
             title,
             iri: None,
             issued: None,
@@ -286,18 +289,18 @@ fn paper(value: &Value) -> Option<Work> {
     }
 }
 
-fn themes(value: Option<&Value>, scheme: Scheme) -> impl Iterator<Item = Theme> + '_ {
+fn read_themes(value: Option<&Value>, scheme: Scheme) -> impl Iterator<Item = Theme> + '_ {
     let values = value.and_then(Value::as_array).into_iter().flatten();
     values.filter_map(move |value| match value {
         Value::Object(theme) => {
-            let label = text(theme, "name").or_else(|| text(theme, "task"))?;
+            let label = find_text(theme, "name").or_else(|| find_text(theme, "task"))?;
             Some(Theme {
                 label,
                 scheme,
-                iri: text(theme, "url"),
+                iri: find_text(theme, "url"),
             })
         }
-        other => scalar(other).map(|label| Theme {
+        other => scalar_text(other).map(|label| Theme {
             label,
             scheme,
             iri: None,
@@ -305,17 +308,17 @@ fn themes(value: Option<&Value>, scheme: Scheme) -> impl Iterator<Item = Theme> 
     })
 }
 
-fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
-    scalar(entry.get(key)?)
+fn find_text(entry: &Map<String, Value>, key: &str) -> Option<String> {
+    scalar_text(entry.get(key)?)
 }
 
-fn strings(entry: &Map<String, Value>, key: &str) -> Vec<String> {
+fn find_strings(entry: &Map<String, Value>, key: &str) -> Vec<String> {
     entry
         .get(key)
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .filter_map(scalar)
+        .filter_map(scalar_text)
         .collect()
 }
 

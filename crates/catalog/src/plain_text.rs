@@ -64,7 +64,7 @@ const HIDDEN: &[&str] = &[
 ];
 
 /// Maximum number of characters of the name of an entity.
-const MAX_ENTITY: usize = 32;
+const MAX_ENTITY_CHARS: usize = 32;
 
 /// Returns a text without HTML: without tags, scripts and comments, and with characters for entities.
 ///
@@ -205,7 +205,7 @@ struct Markup {
 impl Markup {
     fn new(text: &str) -> Self {
         let mut markup = Self {
-            has_entities: entities(text).next().is_some(),
+            has_entities: find_entities(text).next().is_some(),
             ..Self::default()
         };
         let (last_end, last_comment_end) =
@@ -228,7 +228,9 @@ impl Markup {
                 Some(rest) => (true, rest),
                 None => (false, rest),
             };
-            let Some(name) = element(rest) else { continue };
+            let Some(name) = element_name(rest) else {
+                continue;
+            };
             markup.tags.push(place);
             markup.has_lines |= PARAGRAPHS.contains(&name) || LINES.contains(&name);
             if is_end {
@@ -254,7 +256,7 @@ impl Markup {
 }
 
 /// Returns the name of the element of a tag, from the text after `<` or `</`.
-fn element(rest: &str) -> Option<&'static str> {
+fn element_name(rest: &str) -> Option<&'static str> {
     let length = rest
         .bytes()
         .take(12)
@@ -273,12 +275,12 @@ fn element(rest: &str) -> Option<&'static str> {
 }
 
 /// Iterates over the places and texts of entities, with `&` and `;`.
-fn entities(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn find_entities(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.match_indices('&').filter_map(|(place, _)| {
         let name = &text[place + 1..];
         let end = name
             .bytes()
-            .take(MAX_ENTITY)
+            .take(MAX_ENTITY_CHARS)
             .position(|byte| byte == b';')?;
         let entity = &text[place..place + end + 2];
         let is_name = name[..end]
@@ -334,7 +336,7 @@ pub(super) fn plain_title(text: &str) -> Cow<'_, str> {
 pub(super) fn decode_entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut last = 0;
-    for (place, entity) in entities(text) {
+    for (place, entity) in find_entities(text) {
         out.push_str(&text[last..place]);
         out.push_str(&decoded_entity(entity));
         last = place + entity.len();
@@ -347,7 +349,7 @@ pub(super) fn decode_entities(text: &str) -> String {
 fn without_markup(text: &str, markup: &Markup) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     let mut tags = markup.tags.iter().peekable();
-    let known: Vec<usize> = entities(text).map(|(place, _)| place).collect();
+    let known: Vec<usize> = find_entities(text).map(|(place, _)| place).collect();
     let mut known = known.iter().peekable();
     for (place, character) in text.char_indices() {
         match character {

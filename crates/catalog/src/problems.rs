@@ -158,7 +158,7 @@ impl Problem {
 
 impl From<String> for Problem {
     fn from(text: String) -> Self {
-        let (reason, dataset) = place(&text);
+        let (reason, dataset) = parse_place(&text);
         let dataset = dataset.map(str::to_owned);
         Self {
             reason,
@@ -171,7 +171,7 @@ impl From<String> for Problem {
 
 /// Returns the beginning of the reason in the text of a problem, and the dataset. Readers name the place as `dataset ID: `,
 /// `FILE: entry NUMBER (NAME): ` or `FILE:LINE (NAME): `.
-fn place(text: &str) -> (usize, Option<&str>) {
+fn parse_place(text: &str) -> (usize, Option<&str>) {
     if let Some((name, _)) = text
         .strip_prefix("dataset ")
         .and_then(|rest| rest.split_once(": "))

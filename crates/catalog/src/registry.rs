@@ -3,7 +3,7 @@
 //! <https://obofoundry.org/>
 
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, list, pruned_object, scalar, take_text,
+    DcatBuilder, Field, FieldKind, Object, into_list, prune_object, scalar_text, take_text,
 };
 use super::json_entries::{EntryFault, read_entries};
 use super::{Catalog, DatasetId};
@@ -43,7 +43,7 @@ pub(super) fn read(entries: Vec<&Value>, path: &Path) -> Catalog {
 }
 
 fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
-    let mut entry = pruned_object(entry);
+    let mut entry = prune_object(entry);
     let id = take_text(&mut entry, "id")
         .as_deref()
         .and_then(DatasetId::from_text);
@@ -58,7 +58,7 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
     match entry.remove("license") {
         Some(Value::Object(mut license)) => {
             let name = license.remove("label").unwrap_or_default();
-            let address = take_text(&mut license, "url").or_else(|| scalar(&name));
+            let address = take_text(&mut license, "url").or_else(|| scalar_text(&name));
             address
                 .iter()
                 .for_each(|address| builder.resource(&node, dcterms::LICENSE, address));
@@ -102,7 +102,7 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
         ),
         None => {}
     }
-    for product in list(entry.remove("products")) {
+    for product in into_list(entry.remove("products")) {
         let Value::Object(mut product) = product else {
             builder.extra(&node, "products", &product);
             continue;
@@ -111,7 +111,7 @@ fn write_entry(entry: &Object, builder: &mut DcatBuilder) -> Result<Option<Datas
         builder.fields(&part, &mut product, PRODUCT);
         builder.extras(&part, product);
     }
-    for publication in list(entry.remove("publications")) {
+    for publication in into_list(entry.remove("publications")) {
         let Value::Object(mut publication) = publication else {
             builder.field(
                 &node,

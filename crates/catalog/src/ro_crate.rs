@@ -37,58 +37,57 @@ struct Crate {
 
 /// Returns the description in schema.org's terms with the root data entity as only dataset; `None` if the graph is no crate.
 pub(super) fn to_schema_org(graph: &TripleGraph, base: &str) -> Option<TripleGraph> {
-    let entry = find(graph, base)?;
-    let files = files(graph, entry.root);
+    let entry = find_crate(graph, base)?;
+    let files = find_files(graph, entry.root);
     let root = root_node(graph, entry.root, base);
-    let mut builder = TripleGraphBuilder::new();
-    let mut add = |subject: NamedOrBlankNode, property: &str, object: Term| {
-        builder.insert(OxTriple::new(subject, NamedNode::new_unchecked(property), object).as_ref());
+    let mut writer = Writer {
+        graph,
+        entry,
+        root: root.clone(),
+        builder: TripleGraphBuilder::new(),
     };
-    let node = |id: TermId| match graph.to_term(id) {
-        _ if id == entry.root => Some(root.clone()),
-        Term::NamedNode(node) => Some(node.into()),
-        Term::BlankNode(node) => Some(node.into()),
-        _ => None,
-    };
-    let is_dataset = |class: TermId| schema_name(graph.term(class)) == Some("Dataset");
-    let has_address: FxHashSet<TermId> = triples(graph, "contentUrl")
+    let has_address: FxHashSet<TermId> = find_triples(graph, "contentUrl")
         .map(|triple| triple.subject)
         .filter(|file| files.contains(file))
         .collect();
-    let folders = folders(graph, entry.root);
+    let folders = find_folders(graph, entry.root);
     for (folder, name) in folders
         .iter()
         .filter_map(|&folder| Some((folder, local_name(graph, folder, base)?)))
     {
-        if let Some(subject) = node(folder) {
-            add(
+        if let Some(subject) = writer.node(folder) {
+            writer.add(
                 subject,
                 dcterms::IDENTIFIER,
                 Literal::new_simple_literal(name).into(),
             );
         }
     }
-    add(
+    writer.add(
         root.clone(),
         rdf::TYPE,
         NamedNode::new_unchecked(format!("{}Dataset", SCHEMA[0])).into(),
     );
-    if let Some(descriptor) = node(entry.descriptor) {
-        add(root.clone(), &schema("subjectOf"), descriptor.into());
+    if let Some(descriptor) = writer.node(entry.descriptor) {
+        writer.add(root.clone(), &schema_iri("subjectOf"), descriptor.into());
     }
     for triple in graph.triples() {
-        let (Some(subject), property) = (node(triple.subject), graph.term(triple.predicate).text())
-        else {
+        let (Some(subject), property) = (
+            writer.node(triple.subject),
+            graph.term(triple.predicate).text(),
+        ) else {
             continue;
         };
-        let object = node(triple.object).map_or_else(|| graph.to_term(triple.object), Term::from);
+        let object = writer
+            .node(triple.object)
+            .map_or_else(|| graph.to_term(triple.object), Term::from);
         let name = schema_name(graph.term(triple.predicate));
-        if property == rdf::TYPE && is_dataset(triple.object) {
+        if property == rdf::TYPE && schema_name(graph.term(triple.object)) == Some("Dataset") {
             if triple.subject != entry.root {
-                add(
+                writer.add(
                     subject,
                     property,
-                    NamedNode::new_unchecked(schema("Collection")).into(),
+                    NamedNode::new_unchecked(schema_iri("Collection")).into(),
                 );
             }
         } else if triple.subject == entry.root
@@ -100,33 +99,65 @@ pub(super) fn to_schema_org(graph: &TripleGraph, base: &str) -> Option<TripleGra
             && files.contains(&triple.subject)
             && is_local(graph, triple.subject)
         {
-            add(subject, &schema("url"), object);
+            writer.add(subject, &schema_iri("url"), object);
         } else {
-            add(subject, property, object);
+            writer.add(subject, property, object);
         }
     }
     for &file in &files {
-        let Some(subject) = node(file) else { continue };
-        add(
+        let Some(subject) = writer.node(file) else {
+            continue;
+        };
+        writer.add(
             root.clone(),
-            &schema("distribution"),
+            &schema_iri("distribution"),
             subject.clone().into(),
         );
         let is_file = is_local(graph, file) || !has_address.contains(&file);
         if let (NamedOrBlankNode::NamedNode(address), true) =
             (&subject, is_file && is_address(graph, file, base))
         {
-            add(
+            writer.add(
                 subject.clone(),
-                &schema("contentUrl"),
+                &schema_iri("contentUrl"),
                 address.clone().into(),
             );
         }
     }
-    Some(builder.finish())
+    Some(writer.builder.finish())
 }
 
-fn schema(name: &str) -> String {
+/// Writer of a description in schema.org's terms.
+struct Writer<'g> {
+    /// The description of the crate.
+    graph: &'g TripleGraph,
+    entry: Crate,
+    /// The node of the root data entity in the result.
+    root: NamedOrBlankNode,
+    builder: TripleGraphBuilder,
+}
+
+impl Writer<'_> {
+    fn add(&mut self, subject: NamedOrBlankNode, property: &str, object: Term) {
+        let property = NamedNode::new_unchecked(property);
+        self.builder
+            .insert(OxTriple::new(subject, property, object).as_ref());
+    }
+
+    /// Returns the node of the result for a node of the crate; `None` for literals.
+    fn node(&self, id: TermId) -> Option<NamedOrBlankNode> {
+        if id == self.entry.root {
+            return Some(self.root.clone());
+        }
+        match self.graph.to_term(id) {
+            Term::NamedNode(node) => Some(node.into()),
+            Term::BlankNode(node) => Some(node.into()),
+            _ => None,
+        }
+    }
+}
+
+fn schema_iri(name: &str) -> String {
     format!("{}{name}", SCHEMA[0])
 }
 
@@ -138,7 +169,10 @@ fn schema_name(term: TermRef<'_>) -> Option<&str> {
 }
 
 /// Iterates over the triples of a property of schema.org.
-fn triples<'g>(graph: &'g TripleGraph, name: &str) -> impl Iterator<Item = &'g Triple> + use<'g> {
+fn find_triples<'g>(
+    graph: &'g TripleGraph,
+    name: &str,
+) -> impl Iterator<Item = &'g Triple> + use<'g> {
     let properties = SCHEMA.map(|namespace| graph.iri(&format!("{namespace}{name}")));
     graph
         .triples()
@@ -149,10 +183,10 @@ fn triples<'g>(graph: &'g TripleGraph, name: &str) -> impl Iterator<Item = &'g T
 /// Returns the descriptor and the root data entity: the descriptor conforms to RO-Crate and is about the root.
 ///
 /// A crate may describe other crates. The descriptor with the name of the file is preferred.
-fn find(graph: &TripleGraph, base: &str) -> Option<Crate> {
+fn find_crate(graph: &TripleGraph, base: &str) -> Option<Crate> {
     let conforms = graph.iri(dcterms::CONFORMS_TO);
     let mut crates: Vec<Crate> = Vec::new();
-    for triple in triples(graph, "about").filter(|triple| graph.is_resource(triple.object)) {
+    for triple in find_triples(graph, "about").filter(|triple| graph.is_resource(triple.object)) {
         let statements = graph.subject_triples(triple.subject).iter();
         let mut versions = statements.filter(|one| Some(one.predicate) == conforms);
         if versions.any(|one| is_profile(graph.term(one.object).text())) {
@@ -222,18 +256,18 @@ pub(super) fn folder_paths(dataset: &Dataset) -> impl Iterator<Item = String> {
 }
 
 /// Returns the files of the root and of the folders inside of it, in the order of the graph.
-fn files(graph: &TripleGraph, root: TermId) -> Vec<TermId> {
-    parts(graph, root).0
+fn find_files(graph: &TripleGraph, root: TermId) -> Vec<TermId> {
+    find_parts(graph, root).0
 }
 
 /// Returns the folders inside of the root.
-fn folders(graph: &TripleGraph, root: TermId) -> Vec<TermId> {
-    parts(graph, root).1
+fn find_folders(graph: &TripleGraph, root: TermId) -> Vec<TermId> {
+    find_parts(graph, root).1
 }
 
 /// Returns the files and the other parts of the root and of its parts, in the order of the graph.
-fn parts(graph: &TripleGraph, root: TermId) -> (Vec<TermId>, Vec<TermId>) {
-    let parts: Vec<&Triple> = triples(graph, "hasPart").collect();
+fn find_parts(graph: &TripleGraph, root: TermId) -> (Vec<TermId>, Vec<TermId>) {
+    let parts: Vec<&Triple> = find_triples(graph, "hasPart").collect();
     let kind = graph.iri(rdf::TYPE);
     let mut known = FxHashSet::from_iter([root]);
     let (mut level, mut files, mut others) = (vec![root], Vec::new(), Vec::new());

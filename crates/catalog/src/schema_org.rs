@@ -153,20 +153,19 @@ const OF_CATALOG: &[(&str, &str, FieldKind)] = &[
 ];
 
 /// Returns the datasets of a graph in schema.org's terms.
-pub(super) fn datasets(graph: &TripleGraph) -> Vec<TermId> {
+pub(super) fn find_datasets(graph: &TripleGraph) -> Vec<TermId> {
     let Some(kind) = graph.iri(rdf::TYPE) else {
         return Vec::new();
     };
-    let triples = graph
-        .triples()
-        .iter()
-        .filter(|triple| triple.predicate == kind);
-    let is_dataset =
-        |class| local(graph.term(class)).is_some_and(|name| DATASET_CLASSES.contains(&name));
-    let mut datasets: Vec<TermId> = triples
-        .filter(|triple| is_dataset(triple.object))
-        .map(|triple| triple.subject)
-        .collect();
+    let mut datasets = Vec::new();
+    for triple in graph.triples() {
+        if triple.predicate == kind
+            && let Some(class) = local_name(graph.term(triple.object))
+            && DATASET_CLASSES.contains(&class)
+        {
+            datasets.push(triple.subject);
+        }
+    }
     datasets.dedup();
     datasets
 }
@@ -216,7 +215,9 @@ fn page_nodes(graph: &TripleGraph, datasets: &[TermId]) -> Vec<TermId> {
     for triple in graph.triples() {
         let (property, object) = (graph.term(triple.predicate), graph.term(triple.object));
         if property.text() == rdf::TYPE {
-            let Some(class) = local(object) else { continue };
+            let Some(class) = local_name(object) else {
+                continue;
+            };
             if PAGE_CLASSES.contains(&class) || class.ends_with("Page") {
                 nodes.push(triple.subject);
             } else if CLASSES
@@ -226,7 +227,7 @@ fn page_nodes(graph: &TripleGraph, datasets: &[TermId]) -> Vec<TermId> {
                 agents.push(triple.subject);
             }
         } else if datasets.contains(&triple.object)
-            && local(property).is_some_and(|name| PAGE_LINKS.contains(&name))
+            && local_name(property).is_some_and(|name| PAGE_LINKS.contains(&name))
         {
             nodes.push(triple.subject);
         }
@@ -239,27 +240,33 @@ fn page_nodes(graph: &TripleGraph, datasets: &[TermId]) -> Vec<TermId> {
 
 /// Converts the graph with these datasets to DCAT. `base` is the address of the document, which names of nodes are relative to.
 pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId], base: &str) -> TripleGraph {
-    let kinds = kinds(graph, datasets);
+    let kinds = find_classes(graph, datasets);
     let contained = croissant::contained_files(graph);
     let published = subjects_of(graph, "publisher");
     let mut builder = DcatBuilder::default();
     for triple in graph.triples() {
         let mut plain = graph.to_triple(*triple);
-        let subject = renamed(plain.subject);
+        let subject = rename_subject(plain.subject);
         let kind = kinds.get(&triple.subject).copied();
         let predicate = graph.term(triple.predicate);
         if let Term::Literal(literal) = &plain.object
             && literal.language().is_some()
-            && croissant::is_without_language(local(predicate), predicate.text(), literal.value())
+            && croissant::is_without_language(
+                local_name(predicate),
+                predicate.text(),
+                literal.value(),
+            )
         {
-            plain.object = croissant::untagged(literal).into();
+            plain.object = croissant::remove_language_tag(literal).into();
         }
-        let object = lodeseek_rdf::relabelled_term(plain.object, &mut grouped);
+        let object = lodeseek_rdf::relabel_term(plain.object, &mut rename_blank_node);
         if plain.predicate.as_str() == rdf::TYPE {
             if let Some(class) = kind {
                 builder.class(&subject, class);
             }
-            if local(graph.term(triple.object)) != Some("Dataset") || kind != Some(dcat::DATASET) {
+            if local_name(graph.term(triple.object)) != Some("Dataset")
+                || kind != Some(dcat::DATASET)
+            {
                 builder.add(&subject, rdf::TYPE, object);
             }
             if let (true, Subject::NamedNode(node)) =
@@ -275,15 +282,17 @@ pub(super) fn to_dcat(graph: &TripleGraph, datasets: &[TermId], base: &str) -> T
             continue;
         }
         // The path of a file in an archive is no address.
-        if contained.contains(&triple.subject) && matches!(local(predicate), Some("contentUrl")) {
+        if contained.contains(&triple.subject)
+            && matches!(local_name(predicate), Some("contentUrl"))
+        {
             builder.add(&subject, schema::CONTENT_URL, object);
             continue;
         }
-        match (local(predicate), kind) {
+        match (local_name(predicate), kind) {
             (Some("provider"), Some(dcat::DATASET)) if !published.contains(&triple.subject) => {
-                statement(&mut builder, &subject, dcat::DATASET, "publisher", object);
+                add_statement(&mut builder, &subject, dcat::DATASET, "publisher", object);
             }
-            (Some(name), Some(class)) => statement(&mut builder, &subject, class, name, object),
+            (Some(name), Some(class)) => add_statement(&mut builder, &subject, class, name, object),
             (Some(name), None) => {
                 builder.add(&subject, &format!("{}{name}", schema::NAMESPACE), object)
             }
@@ -312,26 +321,26 @@ fn foreign_statement(
         }
         (Some("contentUrl"), _) => builder.add(subject, dcat::DOWNLOAD_URL, object),
         (Some("md5"), Term::Literal(number)) if is_hex(number.value()) => {
-            checksum(builder, subject, number.value(), spdx::MD5);
+            add_checksum(builder, subject, number.value(), spdx::MD5);
         }
         _ => builder.add(subject, predicate, object),
     }
 }
 
 /// Renames blank nodes of the graph, so that they differ from those of the builder.
-fn renamed(node: Subject) -> Subject {
+fn rename_subject(node: Subject) -> Subject {
     match node {
-        Subject::BlankNode(node) => grouped(node).into(),
+        Subject::BlankNode(node) => rename_blank_node(node).into(),
         node @ Subject::NamedNode(_) => node,
     }
 }
 
-fn grouped(node: BlankNode) -> BlankNode {
+fn rename_blank_node(node: BlankNode) -> BlankNode {
     BlankNode::new_unchecked(format!("g{}", node.as_str()))
 }
 
 /// Returns the local name of a term of schema.org.
-pub(super) fn local<'a>(term: TermRef<'a>) -> Option<&'a str> {
+pub(super) fn local_name<'a>(term: TermRef<'a>) -> Option<&'a str> {
     let TermRef::Iri(iri) = term else { return None };
     iri.strip_prefix("https")
         .or_else(|| iri.strip_prefix("http"))?
@@ -343,18 +352,18 @@ fn subjects_of(graph: &TripleGraph, name: &str) -> FxHashSet<TermId> {
     let triples = graph
         .triples()
         .iter()
-        .filter(|triple| local(graph.term(triple.predicate)) == Some(name));
+        .filter(|triple| local_name(graph.term(triple.predicate)) == Some(name));
     triples.map(|triple| triple.subject).collect()
 }
 
 /// Returns the DCAT classes of nodes, from their classes or from the properties that lead to them.
-fn kinds(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static str> {
+fn find_classes(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static str> {
     let mut kinds: FxHashMap<TermId, &'static str> =
         datasets.iter().map(|node| (*node, dcat::DATASET)).collect();
     for triple in graph.triples() {
         let found = match (
             graph.term(triple.predicate).text(),
-            local(graph.term(triple.predicate)),
+            local_name(graph.term(triple.predicate)),
         ) {
             (rdf::TYPE, _) => {
                 let term = graph.term(triple.object);
@@ -363,7 +372,7 @@ fn kinds(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static
                     .strip_prefix(terms::NAMESPACE)
                     .is_some_and(|name| name.starts_with("File"));
                 let class =
-                    local(term).and_then(|name| CLASSES.iter().find(|(own, _)| *own == name));
+                    local_name(term).and_then(|name| CLASSES.iter().find(|(own, _)| *own == name));
                 let class = class
                     .map(|(_, class)| *class)
                     .or(file.then_some(dcat::DISTRIBUTION_CLASS));
@@ -379,9 +388,10 @@ fn kinds(graph: &TripleGraph, datasets: &[TermId]) -> FxHashMap<TermId, &'static
             _ => None,
         };
         // An IRI that is not described is a value.
-        let is_node =
-            |node: TermId| graph.is_resource(node) && !graph.subject_triples(node).is_empty();
-        if let Some((node, class)) = found.filter(|(node, _)| is_node(*node)) {
+        if let Some((node, class)) = found
+            && graph.is_resource(node)
+            && !graph.subject_triples(node).is_empty()
+        {
             kinds.entry(node).or_insert(class);
         }
     }
@@ -396,9 +406,9 @@ fn is_hex(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn checksum(builder: &mut DcatBuilder, file: &Subject, number: &str, algorithm: &str) {
+fn add_checksum(builder: &mut DcatBuilder, file: &Subject, number: &str, algorithm: &str) {
     let part = builder.part(file, spdx::CHECKSUM, spdx::CHECKSUM_CLASS);
-    builder.typed(&part, spdx::CHECKSUM_VALUE, number.trim(), "hexBinary");
+    builder.add_typed_literal(&part, spdx::CHECKSUM_VALUE, number.trim(), "hexBinary");
     builder.add(&part, spdx::ALGORITHM, NamedNode::new_unchecked(algorithm));
 }
 
@@ -407,7 +417,7 @@ fn content_size(builder: &mut DcatBuilder, file: &Subject, size: &Literal) {
     let text = text_of(size);
     let bytes = croissant::size_in_bytes(&text);
     if let Some(bytes) = bytes {
-        builder.typed(file, dcat::BYTE_SIZE, &bytes.to_string(), "integer");
+        builder.add_typed_literal(file, dcat::BYTE_SIZE, &bytes.to_string(), "integer");
     }
     if bytes.is_none_or(|bytes| text != bytes.to_string()) {
         let is_number = size.datatype() == xsd::DOUBLE;
@@ -420,7 +430,13 @@ fn content_size(builder: &mut DcatBuilder, file: &Subject, size: &Literal) {
     }
 }
 
-fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &str, object: Term) {
+fn add_statement(
+    builder: &mut DcatBuilder,
+    subject: &Subject,
+    class: &str,
+    name: &str,
+    object: Term,
+) {
     let fields = match class {
         dcat::DATASET => OF_DATASET,
         dcat::DISTRIBUTION_CLASS => OF_DISTRIBUTION,
@@ -444,7 +460,7 @@ fn statement(builder: &mut DcatBuilder, subject: &Subject, class: &str, name: &s
         Term::Literal(number)
             if (name, class) == ("sha256", dcat::DISTRIBUTION_CLASS) && is_hex(number.value()) =>
         {
-            return checksum(builder, subject, number.value(), spdx::SHA256);
+            return add_checksum(builder, subject, number.value(), spdx::SHA256);
         }
         Term::Literal(keywords) if (name, class) == ("keywords", dcat::DATASET) => {
             return add_keywords(builder, subject, keywords);

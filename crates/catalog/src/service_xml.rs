@@ -39,7 +39,7 @@ impl Kind {
     /// Returns the kind of a root; `None` for other documents.
     pub(super) fn from_root(root: &XmlRoot) -> Option<Self> {
         let (namespace, name) = (root.namespace.as_str(), root.name.as_str());
-        let is_record = |name: &str| name.ends_with("MD_Metadata") || name == "MI_Metadata";
+        let is_record = name.ends_with("MD_Metadata") || name == "MI_Metadata";
         Some(match namespace {
             "http://www.openarchives.org/OAI/2.0/" if name == "OAI-PMH" => Self::OaiPmh,
             "http://www.openarchives.org/OAI/2.0/oai_dc/" => Self::DublinCore,
@@ -49,9 +49,9 @@ impl Kind {
             {
                 Self::OwsException
             }
-            _ if namespace.contains("isotc211.org/") && is_record(name) => Self::Iso,
-            _ if namespace.contains("iso.org/iso/19115/-3/") && is_record(name) => Self::Iso,
-            _ if namespace.ends_with("/che") && is_record(name) => Self::Iso,
+            _ if namespace.contains("isotc211.org/") && is_record => Self::Iso,
+            _ if namespace.contains("iso.org/iso/19115/-3/") && is_record => Self::Iso,
+            _ if namespace.ends_with("/che") && is_record => Self::Iso,
             _ if namespace.starts_with("http://datacite.org/schema/kernel") => Self::DataCite,
             _ if namespace.starts_with("http://schema.datacite.org/oai/") => Self::DataCite,
             _ if matches!(name, "urlset" | "sitemapindex") && namespace.contains("sitemap") => {
@@ -66,27 +66,22 @@ impl Kind {
 pub(super) fn read(file: &CatalogFile<'_>, kind: Kind) -> Result<Catalog, CatalogError> {
     let path = file.path;
     let decoded = super::downloaded_text(file, None).map_err(CatalogError::io(path))?;
-    let not_understood = |reason: String| CatalogError::NotUnderstood {
-        path: path.to_owned(),
-        reason,
-    };
     if decoded.text.len() > MAX_DOCUMENT_BYTES {
-        return Err(not_understood(format!(
-            "XML of more than {} MiB",
-            MAX_DOCUMENT_BYTES >> 20
-        )));
+        let reason = format!("XML of more than {} MiB", MAX_DOCUMENT_BYTES >> 20);
+        return Err(CatalogError::not_understood(path, reason));
     }
     let is_decided = decoded.is_converted || file.charset().is_some();
     let encoding = declared_encoding(&decoded.text);
     let text = match encoding.filter(|_| !is_decided) {
         Some(encoding) => {
-            super::text(path, Some(&encoding))
+            super::read_text(path, Some(&encoding))
                 .map_err(CatalogError::io(path))?
                 .text
         }
         None => decoded.text,
     };
-    let root = xml_tree::parse(&text).map_err(not_understood)?;
+    let root =
+        xml_tree::parse(&text).map_err(|reason| CatalogError::not_understood(path, reason))?;
     drop(text);
     let mut reader = RecordReader::new(file);
     let dialect = match kind {
@@ -99,7 +94,7 @@ pub(super) fn read(file: &CatalogFile<'_>, kind: Kind) -> Result<Catalog, Catalo
             Dialect::Csw
         }
         Kind::OwsException => {
-            let error = exception(&root);
+            let error = read_exception(&root);
             reader.catalog.response = Some(ServiceResponse::Error(error));
             Dialect::Csw
         }
@@ -124,7 +119,7 @@ pub(super) fn read(file: &CatalogFile<'_>, kind: Kind) -> Result<Catalog, Catalo
     catalog.dialect = dialect;
     if file.address.is_none() {
         if let Some(reason) = reason_of_no_list(&catalog) {
-            return Err(not_understood(reason));
+            return Err(CatalogError::not_understood(path, reason));
         }
         if let Some(ServiceResponse::Records(page)) = &catalog.response
             && (page.resumption_token.is_some() || page.next_record.is_some_and(|next| next > 0))
@@ -215,7 +210,7 @@ impl<'f, 'p> RecordReader<'f, 'p> {
         let error = root.all("error").next().map(|error| ServiceError {
             protocol: ServiceProtocol::OaiPmh,
             code: error.attribute("code").unwrap_or("unknown").to_owned(),
-            message: shortened(&error.text()),
+            message: truncate_message(&error.text()),
         });
         if let Some(error) = error {
             self.catalog.response = Some(ServiceResponse::Error(error));
@@ -248,14 +243,19 @@ impl<'f, 'p> RecordReader<'f, 'p> {
     fn oai_records(&mut self, list: &mut Element, response_date: Option<String>) -> RecordPage {
         let token = list.take("resumptionToken");
         let token = token.first();
-        let attribute = |name: &str| token.and_then(|token| token.attribute(name));
         let mut page = RecordPage {
             protocol: ServiceProtocol::OaiPmh,
-            matched: attribute("completeListSize").and_then(|size| size.parse().ok()),
+            matched: token
+                .and_then(|token| token.attribute("completeListSize"))
+                .and_then(|size| size.parse().ok()),
             next_record: None,
             resumption_token: token.map(Element::text).filter(|text| !text.is_empty()),
-            expiration: attribute("expirationDate")
-                .or_else(|| attribute("expiration_date"))
+            expiration: token
+                .and_then(|token| {
+                    token
+                        .attribute("expirationDate")
+                        .or_else(|| token.attribute("expiration_date"))
+                })
                 .map(str::to_owned),
             response_date,
             records: Vec::new(),
@@ -300,7 +300,7 @@ impl<'f, 'p> RecordReader<'f, 'p> {
     fn csw(&mut self, mut root: Element) {
         match &*root.name {
             "Capabilities" => {
-                let capabilities = capabilities(&root);
+                let capabilities = read_capabilities(&root);
                 self.catalog.response = Some(ServiceResponse::Capabilities(capabilities));
             }
             "GetRecordsResponse" => {
@@ -335,12 +335,8 @@ impl<'f, 'p> RecordReader<'f, 'p> {
     }
 
     fn csw_records(&mut self, results: &mut Element, response_date: Option<String>) -> RecordPage {
-        let number = |name: &str| {
-            results
-                .attribute(name)
-                .and_then(|text| text.parse::<u64>().ok())
-        };
-        let (matched, next_record) = (number("numberOfRecordsMatched"), number("nextRecord"));
+        let matched = number_attribute(results, "numberOfRecordsMatched");
+        let next_record = number_attribute(results, "nextRecord");
         let mut records = Vec::new();
         for record in results.take_elements() {
             records.append(&mut self.csw_record(record));
@@ -363,20 +359,14 @@ impl<'f, 'p> RecordReader<'f, 'p> {
         // An RDF document may describe several datasets.
         let is_rdf = &*record.namespace == rdf::NAMESPACE;
         let datasets = self.record(record, identifier.as_deref());
-        let header = |identifier: String, datasets: Vec<String>| RecordHeader {
-            identifier,
-            datestamp: None,
-            is_deleted: false,
-            datasets,
-        };
         match identifier {
             None if is_rdf => datasets
                 .into_iter()
-                .map(|key| header(key.clone(), vec![key]))
+                .map(|key| undated_header(key.clone(), vec![key]))
                 .collect(),
             identifier => {
                 let known = identifier.or_else(|| datasets.first().cloned());
-                vec![header(known.unwrap_or_default(), datasets)]
+                vec![undated_header(known.unwrap_or_default(), datasets)]
             }
         }
     }
@@ -397,7 +387,7 @@ impl<'f, 'p> RecordReader<'f, 'p> {
         let read = if &*payload.namespace == rdf::NAMESPACE || is_dcat(&payload.namespace) {
             self.rdf(&payload, identifier)
         } else if iso19139::is_record(&payload) {
-            iso(payload)
+            read_iso(payload)
         } else if payload.namespace.contains("datacite.org/") {
             datacite_record(payload, identifier)
         } else if dublin_core::is_record(&payload) {
@@ -493,6 +483,20 @@ fn is_dcat(namespace: &str) -> bool {
     DCAT.iter().any(|dcat| namespace.starts_with(dcat))
 }
 
+fn number_attribute(element: &Element, name: &str) -> Option<u64> {
+    element.attribute(name)?.parse().ok()
+}
+
+/// Creates the header of a record of CSW, which has no date and is not deleted.
+fn undated_header(identifier: String, datasets: Vec<String>) -> RecordHeader {
+    RecordHeader {
+        identifier,
+        datestamp: None,
+        is_deleted: false,
+        datasets,
+    }
+}
+
 fn record_page(records: Vec<RecordHeader>) -> RecordPage {
     RecordPage {
         protocol: ServiceProtocol::Csw,
@@ -505,7 +509,7 @@ fn record_page(records: Vec<RecordHeader>) -> RecordPage {
     }
 }
 
-fn iso(payload: Element) -> Result<Datasets, EntryFault> {
+fn read_iso(payload: Element) -> Result<Datasets, EntryFault> {
     match iso19139::read(payload)? {
         iso19139::Record::Dataset(dataset, problems) => Ok(vec![(*dataset, problems)]),
         iso19139::Record::Ignored(reason) => Err(EntryFault::Ignored(reason)),
@@ -525,7 +529,7 @@ fn datacite_record(payload: Element, identifier: Option<&str>) -> Result<Dataset
     let record = datacite::json_of(resource);
     let mut builder = DcatBuilder::default();
     let node = datacite::write_record(&record, identifier, &mut builder)?;
-    finished(
+    finish_record(
         builder,
         identifier,
         matches!(node, oxrdf::NamedOrBlankNode::NamedNode(_)),
@@ -535,11 +539,11 @@ fn datacite_record(payload: Element, identifier: Option<&str>) -> Result<Dataset
 fn dublin_core_record(payload: Element, identifier: Option<&str>) -> Result<Datasets, EntryFault> {
     let mut builder = DcatBuilder::default();
     let has_iri = dublin_core::write(payload, identifier, &mut builder)?;
-    finished(builder, identifier, has_iri)
+    finish_record(builder, identifier, has_iri)
 }
 
 /// Returns the dataset of a builder. Without an IRI, the identifier of the record names it.
-fn finished(
+fn finish_record(
     builder: DcatBuilder,
     identifier: Option<&str>,
     has_iri: bool,
@@ -572,7 +576,7 @@ fn without_repository(identifier: &str) -> &str {
     parts.map_or(identifier, |(_, local)| local)
 }
 
-fn exception(root: &Element) -> ServiceError {
+fn read_exception(root: &Element) -> ServiceError {
     let exception = root.all("Exception").next();
     let code = exception.and_then(|one| one.attribute("exceptionCode"));
     let text = exception.and_then(|one| one.text_at("ExceptionText"));
@@ -583,15 +587,15 @@ fn exception(root: &Element) -> ServiceError {
     ServiceError {
         protocol: ServiceProtocol::Csw,
         code: format!("{}{locator}", code.unwrap_or("unknown")),
-        message: shortened(&text.unwrap_or_default()),
+        message: truncate_message(&text.unwrap_or_default()),
     }
 }
 
-fn shortened(text: &str) -> String {
+fn truncate_message(text: &str) -> String {
     text.chars().take(MAX_MESSAGE_CHARS).collect()
 }
 
-fn capabilities(root: &Element) -> CswCapabilities {
+fn read_capabilities(root: &Element) -> CswCapabilities {
     let mut found = CswCapabilities {
         version: root.attribute("version").unwrap_or_default().to_owned(),
         ..CswCapabilities::default()

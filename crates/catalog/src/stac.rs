@@ -3,9 +3,10 @@
 
 use super::ckan_licenses::license_iri;
 use super::dcat_builder::{
-    DcatBuilder, Field, FieldKind, Object, Subject, list, pruned_object, scalar, scalars, take_text,
+    DcatBuilder, Field, FieldKind, Object, Subject, into_list, prune_object, scalar_text,
+    scalar_texts, take_text,
 };
-use super::json_entries::{EntryFault, read_entries};
+use super::json_entries::{EntryFault, has_key, read_entries};
 use super::{Catalog, DatasetId};
 use lodeseek_rdf::vocab::{adms, dcat, dcterms};
 use serde_json::{Value, json};
@@ -62,8 +63,7 @@ pub(super) struct Document<'v> {
 
 /// Returns the collections of a document; `None` if it is of another dialect. The error is the reason why it has none.
 pub(super) fn document(document: &Value) -> Option<Result<Document<'_>, String>> {
-    let is_stac = |value: &Value| value.get("stac_version").is_some();
-    if is_stac(document) {
+    if has_key(document, "stac_version") {
         let links = further_links(document);
         return Some(match document.get("type").and_then(Value::as_str) {
             Some("Feature") => Err(
@@ -88,7 +88,7 @@ pub(super) fn document(document: &Value) -> Option<Result<Document<'_>, String>>
         });
     }
     let collections = document.get("collections")?.as_array()?;
-    if !collections.iter().any(is_stac) {
+    if !collections.iter().any(|one| has_key(one, "stac_version")) {
         return None;
     }
     let mut links = further_links(document);
@@ -99,16 +99,16 @@ pub(super) fn document(document: &Value) -> Option<Result<Document<'_>, String>>
     }))
 }
 
-fn links(value: &Value) -> impl Iterator<Item = (&str, &str)> {
+fn find_links(value: &Value) -> impl Iterator<Item = (&str, &str)> {
     let links = value.get("links").and_then(Value::as_array);
-    links.into_iter().flatten().filter_map(|link| {
-        let text = |key: &str| link.get(key).and_then(Value::as_str);
-        Some((text("rel")?, text("href")?))
-    })
+    links
+        .into_iter()
+        .flatten()
+        .filter_map(|link| Some((link["rel"].as_str()?, link["href"].as_str()?)))
 }
 
 fn further_links(value: &Value) -> Vec<String> {
-    links(value)
+    find_links(value)
         .filter(|(relation, _)| FURTHER.contains(relation))
         .map(|(_, address)| address.to_owned())
         .collect()
@@ -123,7 +123,7 @@ fn write_entry(
     collection: &Object,
     builder: &mut DcatBuilder,
 ) -> Result<Option<DatasetId>, EntryFault> {
-    let mut collection = pruned_object(collection);
+    let mut collection = prune_object(collection);
     collection.remove("type");
     let id = take_text(&mut collection, "id");
     let node = builder.blank();
@@ -138,7 +138,7 @@ fn write_entry(
     builder.fields(&node, &mut collection, COLLECTION);
     add_license(&mut collection, &node, builder);
     add_links(&mut collection, &node, builder);
-    for provider in list(collection.remove("providers")) {
+    for provider in into_list(collection.remove("providers")) {
         add_provider(provider, &node, builder);
     }
     add_extent(&mut collection, &node, builder);
@@ -173,9 +173,9 @@ fn add_license(collection: &mut Object, node: &Subject, builder: &mut DcatBuilde
 }
 
 fn add_links(collection: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for link in list(collection.remove("links")) {
-        let text = |key: &str| link.get(key).and_then(scalar);
-        let (relation, address) = (text("rel").unwrap_or_default(), text("href"));
+    for link in into_list(collection.remove("links")) {
+        let relation = scalar_text(&link["rel"]).unwrap_or_default();
+        let address = scalar_text(&link["href"]);
         let property = match relation.as_str() {
             relation if NAVIGATION.contains(&relation) => continue,
             "license" => dcterms::LICENSE,
@@ -198,7 +198,7 @@ fn add_provider(provider: Value, node: &Subject, builder: &mut DcatBuilder) {
     let Value::Object(mut agent) = provider else {
         return builder.extra(node, "providers", &provider);
     };
-    let roles = agent.get("roles").map(scalars).unwrap_or_default();
+    let roles = agent.get("roles").map(scalar_texts).unwrap_or_default();
     let mut properties = Vec::new();
     for role in &roles {
         properties.push(match role.as_str() {
@@ -227,12 +227,7 @@ fn add_extent(collection: &mut Object, node: &Subject, builder: &mut DcatBuilder
     let Some(Value::Object(mut extent)) = collection.remove("extent") else {
         return;
     };
-    let first = |extent: &Object, key: &str, inner: &str| {
-        let values = extent.get(key)?.get(inner)?.as_array()?;
-        let first = values.first()?.as_array()?;
-        Some((first.clone(), values.len()))
-    };
-    if let Some((sides, count)) = first(&extent, "spatial", "bbox")
+    if let Some((sides, count)) = first_of_extent(&extent, "spatial", "bbox")
         && let Some(wkt) = box_of_sides(&sides)
     {
         let location = builder.part(node, dcterms::SPATIAL, dcterms::LOCATION);
@@ -241,8 +236,8 @@ fn add_extent(collection: &mut Object, node: &Subject, builder: &mut DcatBuilder
             extent.remove("spatial");
         }
     }
-    if let Some((ends, count)) = first(&extent, "temporal", "interval") {
-        let [start, end] = [0, 1].map(|place| ends.get(place).and_then(scalar));
+    if let Some((ends, count)) = first_of_extent(&extent, "temporal", "interval") {
+        let [start, end] = [0, 1].map(|place| ends.get(place).and_then(scalar_text));
         builder.period(node, start.as_deref(), end.as_deref());
         if count == 1 {
             extent.remove("temporal");
@@ -251,24 +246,31 @@ fn add_extent(collection: &mut Object, node: &Subject, builder: &mut DcatBuilder
     builder.extra(node, "extent", &Value::Object(extent));
 }
 
+/// Returns the first box or interval of the extent, and the number of all.
+fn first_of_extent(extent: &Object, key: &str, inner: &str) -> Option<(Vec<Value>, usize)> {
+    let values = extent.get(key)?.get(inner)?.as_array()?;
+    let first = values.first()?.as_array()?;
+    Some((first.clone(), values.len()))
+}
+
 /// Returns the box of four or six numbers: west, south, (lowest,) east, north (, highest).
 pub(super) fn box_of_sides(sides: &[Value]) -> Option<String> {
-    let number = |place: usize| {
-        let side = sides.get(place)?;
-        side.is_number().then(|| side.to_string())
-    };
-    let shift = match sides.len() {
-        4 => 0,
-        6 => 1,
+    let (west, south, east, north) = match sides {
+        [west, south, east, north] => (west, south, east, north),
+        [west, south, _, east, north, _] => (west, south, east, north),
         _ => return None,
     };
-    let (west, south, east, north) = (
-        number(0)?,
-        number(1)?,
-        number(2 + shift)?,
-        number(3 + shift)?,
-    );
-    Some(super::iso19139::box_wkt(&west, &south, &east, &north))
+    let is_box = [west, south, east, north]
+        .iter()
+        .all(|side| side.is_number());
+    is_box.then(|| {
+        super::iso19139::box_wkt(
+            &west.to_string(),
+            &south.to_string(),
+            &east.to_string(),
+            &north.to_string(),
+        )
+    })
 }
 
 #[cfg(test)]

@@ -67,40 +67,71 @@ impl Statement {
     /// Returns true if the IRIs, also those of parts, and the language tag have no characters that end them in RDF syntaxes.
     #[must_use]
     pub fn is_writable(&self) -> bool {
-        let is_node = |node: &Node| match node {
-            Node::Dataset => true,
-            Node::Part(text) | Node::Iri(text) => is_writable_iri(text),
-        };
         let is_object = match &self.object {
-            Value::Node(node) => is_node(node),
+            Value::Node(node) => node.is_writable(),
             Value::Literal(literal) => match literal.language() {
                 Some(tag) => is_writable_tag(tag),
                 None => is_writable_iri(literal.datatype().as_str()),
             },
         };
-        is_node(&self.subject) && is_writable_iri(&self.predicate) && is_object
+        self.subject.is_writable() && is_writable_iri(&self.predicate) && is_object
     }
 
     /// Returns the triple of this statement in the catalogue graph.
     #[must_use]
     pub fn to_triple(&self, id: &DatasetId, iris: &Iris) -> Triple {
-        let node = |node: &Node| match node {
-            Node::Dataset => iris.dataset(id),
-            Node::Part(name) => iris.part(id, name),
-            Node::Iri(iri) => match listed_id(iri) {
-                Some(id) => iris.dataset(&id),
-                None => NamedNode::new_unchecked(iri),
-            },
-        };
         let object: Term = match &self.object {
-            Value::Node(object) => node(object).into(),
+            Value::Node(object) => object.to_named_node(id, iris).into(),
             Value::Literal(literal) => literal.clone().into(),
         };
         Triple::new(
-            node(&self.subject),
+            self.subject.to_named_node(id, iris),
             NamedNode::new_unchecked(&self.predicate),
             object,
         )
+    }
+
+    /// Returns the size of the texts and IRIs, in bytes.
+    pub(super) fn text_bytes(&self) -> usize {
+        let object = match &self.object {
+            Value::Literal(literal) => {
+                literal.value().len()
+                    + literal
+                        .language()
+                        .unwrap_or_else(|| literal.datatype().as_str())
+                        .len()
+            }
+            Value::Node(node) => node.text_bytes(),
+        };
+        self.subject.text_bytes() + self.predicate.len() + object
+    }
+}
+
+impl Node {
+    /// Returns the node in the catalogue graph.
+    fn to_named_node(&self, id: &DatasetId, iris: &Iris) -> NamedNode {
+        match self {
+            Self::Dataset => iris.dataset(id),
+            Self::Part(name) => iris.part(id, name),
+            Self::Iri(iri) => match listed_id(iri) {
+                Some(id) => iris.dataset(&id),
+                None => NamedNode::new_unchecked(iri),
+            },
+        }
+    }
+
+    fn is_writable(&self) -> bool {
+        match self {
+            Self::Dataset => true,
+            Self::Part(text) | Self::Iri(text) => is_writable_iri(text),
+        }
+    }
+
+    fn text_bytes(&self) -> usize {
+        match self {
+            Self::Iri(name) | Self::Part(name) => name.len(),
+            Self::Dataset => 0,
+        }
     }
 }
 
@@ -164,12 +195,12 @@ impl<'d> StatementIndex<'d> {
         property: &'i str,
     ) -> impl Iterator<Item = &'d Value> + use<'d, 'i> {
         let twin = property.strip_prefix("https://schema.org/");
-        let is_twin = move |predicate: &str| {
-            twin.is_some() && predicate.strip_prefix("http://schema.org/") == twin
-        };
         let statements = self.about(node).iter();
         statements
-            .filter(move |one| one.predicate == property || is_twin(&one.predicate))
+            .filter(move |one| {
+                one.predicate == property
+                    || twin.is_some() && one.predicate.strip_prefix("http://schema.org/") == twin
+            })
             .map(|one| &one.object)
     }
 
@@ -197,7 +228,7 @@ impl<'d> StatementIndex<'d> {
 pub(super) type NodeCache<'d, T> = RefCell<FxHashMap<&'d Node, T>>;
 
 /// Returns the cached result for a node, or computes it. Thousands of nodes may link to one node.
-pub(super) fn cached<'d, T: Clone>(
+pub(super) fn get_or_compute<'d, T: Clone>(
     cache: &NodeCache<'d, T>,
     node: &'d Node,
     compute: impl FnOnce() -> T,

@@ -12,7 +12,7 @@ const MAX_HEAD_BYTES: u64 = 64 << 10;
 
 /// Returns true for a text table, a workbook, or GeoJSON. Other JSON may be a catalogue of an unknown dialect, and XML too.
 pub(super) fn is_table(file: &CatalogFile<'_>) -> bool {
-    let Some(bytes) = head(file.path) else {
+    let Some(bytes) = read_head(file.path) else {
         return false;
     };
     let address = file.address.map(str::to_owned);
@@ -27,7 +27,7 @@ pub(super) fn is_table(file: &CatalogFile<'_>) -> bool {
 }
 
 /// Returns the first bytes of a file after decompression; `None` if it cannot be read, which its reader reports.
-fn head(path: &Path) -> Option<Vec<u8>> {
+fn read_head(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = dump::open(path, &Limits::default())
         .and_then(|reader| reader.take(MAX_HEAD_BYTES).read_to_end(&mut bytes));

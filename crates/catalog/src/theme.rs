@@ -38,25 +38,15 @@ impl Dataset {
     /// in codes, and names.
     #[must_use]
     pub fn language_names(&self) -> Vec<String> {
-        let of_text = |text: &str| {
-            let text = if text.contains("://") {
-                local_name(text)
-            } else {
-                text
-            };
-            let is_tag = text
-                .split(['-', '_'])
-                .next()
-                .is_some_and(|primary| matches!(primary.len(), 2 | 3));
-            if is_tag { language_name(text) } else { text }.to_owned()
-        };
-        let known = |iri: &str| {
-            let (code, name) = (local_name(iri), language_name(local_name(iri)));
-            (name != code).then(|| name.to_owned())
-        };
-        self.names(dcterms::LANGUAGE, of_text, known, |iri| {
-            language_name(local_name(iri)).to_owned()
-        })
+        self.names(
+            dcterms::LANGUAGE,
+            language_of_text,
+            |iri| {
+                let (code, name) = (local_name(iri), language_name(local_name(iri)));
+                (name != code).then(|| name.to_owned())
+            },
+            |iri| language_name(local_name(iri)).to_owned(),
+        )
     }
 
     /// Returns the distinct names of a property's values, sorted. `known` returns the English name of an IRI from a list, `of_iri`
@@ -75,7 +65,7 @@ impl Dataset {
             Value::Node(Node::Dataset) => None,
             Value::Node(node) => {
                 let iri = statements.web_iris(node).next();
-                match (label(&statements, node), iri.and_then(&known)) {
+                match (find_label(&statements, node), iri.and_then(&known)) {
                     (Some((label, rank)), known)
                         if rank < OTHER_LANGUAGE_RANK || known.is_none() =>
                     {
@@ -93,11 +83,25 @@ impl Dataset {
     }
 }
 
+/// Returns the English name of a language that is given by an IRI, a tag or a name.
+fn language_of_text(text: &str) -> String {
+    let text = if text.contains("://") {
+        local_name(text)
+    } else {
+        text
+    };
+    let is_tag = text
+        .split(['-', '_'])
+        .next()
+        .is_some_and(|primary| matches!(primary.len(), 2 | 3));
+    if is_tag { language_name(text) } else { text }.to_owned()
+}
+
 /// Rank of a label in another language than English.
 const OTHER_LANGUAGE_RANK: u8 = 2;
 
 /// Returns the label of a node for an English reader, and the rank of its language.
-fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
+fn find_label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
     let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME]
         .into_iter()
         .flat_map(|property| statements.values(node, property));
@@ -105,13 +109,16 @@ fn label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
         Value::Literal(literal) => Some(literal),
         Value::Node(_) => None,
     });
-    let rank = |literal: &oxrdf::Literal| match literal.language() {
+    let best = literals.min_by_key(|literal| language_rank(literal))?;
+    Some((best.value().trim().to_owned(), language_rank(best)))
+}
+
+fn language_rank(literal: &oxrdf::Literal) -> u8 {
+    match literal.language() {
         Some(tag) if tag.starts_with("en") => 0,
         None => 1,
         Some(_) => OTHER_LANGUAGE_RANK,
-    };
-    let best = literals.min_by_key(|literal| rank(literal))?;
-    Some((best.value().trim().to_owned(), rank(best)))
+    }
 }
 
 /// Number of data themes of the European Union.

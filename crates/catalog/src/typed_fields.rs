@@ -85,7 +85,7 @@ pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
 }
 
 /// If true, there is a statement about the dataset with this property.
-pub(super) fn states(statements: &[Statement], property: &str) -> bool {
+pub(super) fn states_property(statements: &[Statement], property: &str) -> bool {
     statements
         .iter()
         .any(|one| one.subject == Node::Dataset && one.predicate == property)
@@ -131,7 +131,7 @@ impl<'d> StatedValues<'d> {
         }
         Self {
             values,
-            has_identifier: states(statements, dcterms::IDENTIFIER),
+            has_identifier: states_property(statements, dcterms::IDENTIFIER),
         }
     }
 
@@ -197,7 +197,7 @@ pub(super) fn concept_labels(statements: &[Statement]) -> FxHashSet<Literal> {
             && let Value::Literal(label) = &statement.object
         {
             let language = label.language().map(str::to_owned);
-            labels.insert(literal(&Text {
+            labels.insert(new_literal(&Text {
                 value: label.value().trim().to_owned(),
                 language,
             }));
@@ -241,7 +241,7 @@ impl Statements {
             (dcat::KEYWORD, &metadata.keywords),
         ] {
             for text in texts {
-                let literal = literal(text);
+                let literal = new_literal(text);
                 let is_label = property == dcat::KEYWORD && concept_labels.contains(&literal);
                 let is_stated =
                     text.language.is_none() && stated.has(property, Some(text.value.as_str()));
@@ -270,7 +270,7 @@ impl Statements {
             if let Some(value) = value
                 && !stated.has(property, Some(value))
             {
-                self.add(node, property, date(value));
+                self.add(node, property, date_literal(value));
             }
         }
     }
@@ -294,7 +294,7 @@ impl Statements {
         self.add(&Node::Dataset, lodeseek::INTRODUCED_BY, paper.clone());
         self.text(&paper, dcterms::TITLE, &work.title);
         if let Some(issued) = &work.issued {
-            self.add(&paper, dcterms::ISSUED, date(issued));
+            self.add(&paper, dcterms::ISSUED, date_literal(issued));
         }
     }
 
@@ -377,7 +377,7 @@ pub(super) fn scheme_iri(scheme: Scheme) -> &'static str {
     }
 }
 
-fn literal(text: &Text) -> Literal {
+fn new_literal(text: &Text) -> Literal {
     let tagged = text
         .language
         .as_deref()
@@ -508,18 +508,16 @@ const TOP_LEVEL_TYPES: &[&str] = &[
 ];
 
 pub(super) fn is_media_type(name: &str) -> bool {
-    let is_token = |part: &str| {
-        !part.is_empty()
-            && !part.contains(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | ';'))
+    let Some((kind, rest)) = name.split_once('/') else {
+        return false;
     };
-    let is_known = |kind: &str| {
-        TOP_LEVEL_TYPES
-            .iter()
-            .any(|known| kind.eq_ignore_ascii_case(known))
-            || kind.starts_with("x-")
-    };
-    name.split_once('/')
-        .is_some_and(|(kind, rest)| is_known(kind) && is_token(rest))
+    let is_known = TOP_LEVEL_TYPES
+        .iter()
+        .any(|known| kind.eq_ignore_ascii_case(known))
+        || kind.starts_with("x-");
+    is_known
+        && !rest.is_empty()
+        && !rest.contains(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | ';'))
 }
 
 pub(super) fn media_type_iri(name: &str) -> Value {
@@ -527,7 +525,7 @@ pub(super) fn media_type_iri(name: &str) -> Value {
 }
 
 /// Returns a literal with the datatype of a date, with or without a time zone. An invalid date becomes a plain literal.
-pub(super) fn date(value: &str) -> Literal {
+pub(super) fn date_literal(value: &str) -> Literal {
     // More digits are rarely a year: 20200131, 201920-12.
     let digits = value
         .trim_start_matches('-')
@@ -599,7 +597,7 @@ mod tests {
             ("", "string"),
         ] {
             assert_eq!(
-                date(text).datatype().as_str(),
+                date_literal(text).datatype().as_str(),
                 format!("{XSD}{kind}"),
                 "{text}"
             );

@@ -391,17 +391,17 @@ impl Element {
     fn write_xml(&self, outer_namespace: &str, xml: &mut String) {
         let _ = write!(xml, "<{}", self.name);
         if *self.namespace != *outer_namespace {
-            let _ = write!(xml, " xmlns=\"{}\"", escape(&self.namespace));
+            let _ = write!(xml, " xmlns=\"{}\"", escape_xml(&self.namespace));
         }
         for (number, attribute) in self.attributes.iter().enumerate() {
-            let (name, value) = (&attribute.name, escape(&attribute.value));
+            let (name, value) = (&attribute.name, escape_xml(&attribute.value));
             let _ = match &*attribute.namespace {
                 "" => write!(xml, " {name}=\"{value}\""),
                 XML => write!(xml, " xml:{name}=\"{value}\""),
                 namespace => write!(
                     xml,
                     " xmlns:n{number}=\"{}\" n{number}:{name}=\"{value}\"",
-                    escape(namespace)
+                    escape_xml(namespace)
                 ),
             };
         }
@@ -409,14 +409,14 @@ impl Element {
         for child in &self.children {
             match child {
                 Child::Element(element) => element.write_xml(&self.namespace, xml),
-                Child::Text(text) => xml.push_str(&escape(text)),
+                Child::Text(text) => xml.push_str(&escape_xml(text)),
             }
         }
         let _ = write!(xml, "</{}>", self.name);
     }
 }
 
-fn escape(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     quick_xml::escape::escape(text)
         .replace('\n', "&#10;")
         .replace('\r', "&#13;")

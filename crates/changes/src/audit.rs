@@ -20,7 +20,7 @@ use std::sync::PoisonError;
 const FILE: &str = "audit.jsonl";
 /// Number of bytes read from the end of the file for a list of the last entries. More are read only if they contain no
 /// complete entry.
-const READ_BYTES: u64 = 1 << 20;
+const TAIL_BYTES: u64 = 1 << 20;
 
 /// Name of the file with the SHA-256 of the last entry.
 const HEAD_FILE: &str = "audit.head";
@@ -240,7 +240,7 @@ impl AuditLog {
     /// Returns the text by which the next entry names the last line. Without a line, it is the head: the file was moved away, which is
     /// seen in the next one.
     fn last_link(&self, file: &mut File) -> io::Result<String> {
-        let bytes = last_bytes(file, READ_BYTES)?;
+        let bytes = last_bytes(file, TAIL_BYTES)?;
         let complete = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
         match complete.rsplit(|byte| *byte == b'\n').next() {
             Some(line) if !line.is_empty() => Ok(link_to(line)),
@@ -262,7 +262,7 @@ impl AuditLog {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
             Err(error) => return Err(error),
         };
-        let bytes = last_bytes(&mut file, READ_BYTES)?;
+        let bytes = last_bytes(&mut file, TAIL_BYTES)?;
         let lines: Vec<&[u8]> = match bytes.strip_suffix(b"\n").unwrap_or(&bytes) {
             [] => Vec::new(),
             bytes => bytes.split(|byte| *byte == b'\n').collect(),
@@ -325,7 +325,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let log = AuditLog::new(home.path());
         log.append(&entry(1, &[])).expect("written");
-        let many = vec!["d".repeat(200); 3 * READ_BYTES as usize / 200];
+        let many = vec!["d".repeat(200); 3 * TAIL_BYTES as usize / 200];
         log.append(&entry(2, &many)).expect("written");
         let last = log.last(9).expect("read");
         assert_eq!((last.lines().count(), last.ends_with("}\n")), (2, true));

@@ -102,7 +102,7 @@ impl Live {
 
     /// Deletes replaced content. Returns false if a change was made within [`MIN_RETENTION`]: requests that began earlier may still
     /// read what it replaced.
-    pub(crate) fn clear_replaced(&self) -> Result<bool, EngineError> {
+    pub(crate) fn clear_replaced_content(&self) -> Result<bool, EngineError> {
         let Some(_change) = self.turns.changes.lock_if_quiet(MIN_RETENTION) else {
             return Ok(false);
         };

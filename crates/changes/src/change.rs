@@ -10,6 +10,7 @@ use lodeseek_harvest::HarvestRequest;
 use lodeseek_net::egress::IpNet;
 use lodeseek_snapshot::SnapshotLocation;
 use lodeseek_store::{ContentPlace, LoadSource};
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -230,15 +231,15 @@ impl LoadRequest {
             return LoadSource::from_path(path, &self.id_prefix);
         };
         let origin = self.origins.get(number).filter(|origin| !origin.is_empty());
-        let relative = || {
-            path.strip_prefix(spool.path())
+        let name = match origin {
+            Some(origin) => Cow::Borrowed(origin.as_str()),
+            None => path
+                .strip_prefix(spool.path())
                 .unwrap_or(path)
-                .to_string_lossy()
-                .into_owned()
+                .to_string_lossy(),
         };
-        let source = format!("upload:{}", origin.cloned().unwrap_or_else(relative));
         LoadSource {
-            source,
+            source: format!("upload:{name}"),
             id_prefix: self.id_prefix.clone(),
             is_harvest: false,
         }

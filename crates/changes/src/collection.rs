@@ -2,7 +2,7 @@
 
 use crate::background::Live;
 use crate::change_lock::ChangeGuard;
-use crate::execute::MAX_LISTED;
+use crate::execute::MAX_LIST_ENTRIES;
 use crate::parsing::Parser;
 use crate::setting_files::SettingFiles;
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, Edits};
@@ -93,9 +93,9 @@ impl<'c> Collection<'c> {
     }
 
     /// Returns the number of entries of each list in a report. Those of a server are sent to clients and stay in its memory.
-    pub(crate) fn max_listed(self) -> usize {
+    pub(crate) fn max_list_entries(self) -> usize {
         match self {
-            Self::Served(_) => MAX_LISTED,
+            Self::Served(_) => MAX_LIST_ENTRIES,
             Self::Local(_) => usize::MAX,
         }
     }

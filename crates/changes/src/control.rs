@@ -111,7 +111,7 @@ impl From<StoreError> for ChangeError {
 }
 
 /// Returns the outcome of a failed change. Paths of the home are no concern of clients.
-pub(crate) fn failed(error: &str, home: &Path) -> Outcome {
+pub(crate) fn failure_outcome(error: &str, home: &Path) -> Outcome {
     if is_full_disk(error) {
         tracing::error!(error, "the disk is full");
         return Outcome::DiskFull;
@@ -144,7 +144,8 @@ mod tests {
     #[test]
     fn errors_contain_no_paths_of_the_home() {
         let home = Path::new("/srv/lodeseek");
-        let Outcome::Failed(error) = failed("/srv/lodeseek/works/works.jsonl: damaged", home)
+        let Outcome::Failed(error) =
+            failure_outcome("/srv/lodeseek/works/works.jsonl: damaged", home)
         else {
             panic!("it failed");
         };
@@ -154,7 +155,10 @@ mod tests {
             "store: IO error: No space left on device: While appending to file: /srv/lodeseek/store/000012.sst",
             "/srv/lodeseek/index: Disk quota exceeded (os error 122)",
         ] {
-            assert!(matches!(failed(text, home), Outcome::DiskFull), "{text}");
+            assert!(
+                matches!(failure_outcome(text, home), Outcome::DiskFull),
+                "{text}"
+            );
         }
     }
 }

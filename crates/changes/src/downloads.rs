@@ -10,14 +10,16 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 /// Maximum size of all files of one upload in bytes: 4 GiB.
-const MAX_BYTES: u64 = 4 << 30;
+const MAX_DOWNLOADS_BYTES: u64 = 4 << 30;
 /// Maximum duration of one download.
-const MAX_TIME: Duration = Duration::from_secs(3600);
+const MAX_DOWNLOAD_TIME: Duration = Duration::from_secs(3600);
+/// Maximum size of the name of a downloaded file in bytes.
+const MAX_NAME_BYTES: usize = 100;
 /// Number of bytes between two reports of progress.
-const PROGRESS_BYTES: u64 = 1 << 20;
+const PROGRESS_INTERVAL_BYTES: u64 = 1 << 20;
 
 /// Downloads files into the folder of an upload. Redirects to public hosts are followed; private networks need a permission.
-pub(crate) fn download(
+pub(crate) fn download_files(
     addresses: &[String],
     networks: &[IpNet],
     spool: &Spool,
@@ -35,8 +37,8 @@ pub(crate) fn download(
     for (number, address) in addresses.iter().enumerate() {
         control.check()?;
         let limits = RequestLimits {
-            total: MAX_TIME,
-            bytes: MAX_BYTES - received,
+            total: MAX_DOWNLOAD_TIME,
+            bytes: MAX_DOWNLOADS_BYTES - received,
             ..RequestLimits::default()
         };
         let request = egress
@@ -45,19 +47,22 @@ pub(crate) fn download(
             .with_cancellation(control.cancellation());
         let sent = request.send();
         control.check()?;
-        let response = sent.map_err(|error| failed(address, &error))?;
+        let response = sent.map_err(|error| download_error(address, &error))?;
         if response.status() != 200 {
-            return Err(failed(address, &format!("status {}", response.status())));
+            return Err(download_error(
+                address,
+                &format!("status {}", response.status()),
+            ));
         }
         let folder = spool.path().join(format!(".download{number}"));
-        fs::create_dir_all(&folder).map_err(|error| failed(address, &error))?;
+        fs::create_dir_all(&folder).map_err(|error| download_error(address, &error))?;
         let name = file_name(response.address());
         let media_type = media_type(&response);
         let path = folder.join(&name);
         let copied =
-            File::create(&path).and_then(|file| copy(response, file, &mut received, control));
+            File::create(&path).and_then(|file| copy_body(response, file, &mut received, control));
         control.check()?;
-        copied.map_err(|error| failed(address, &error))?;
+        copied.map_err(|error| download_error(address, &error))?;
         files.push(UploadedFile {
             name,
             path,
@@ -68,7 +73,7 @@ pub(crate) fn download(
     Ok(files)
 }
 
-fn failed(address: &str, reason: &dyn std::fmt::Display) -> ChangeError {
+fn download_error(address: &str, reason: &dyn std::fmt::Display) -> ChangeError {
     let reason = reason.to_string();
     let place = if reason.contains(address) {
         String::new()
@@ -81,7 +86,7 @@ fn failed(address: &str, reason: &dyn std::fmt::Display) -> ChangeError {
 }
 
 /// Writes a body to a file, and reports the number of received bytes.
-fn copy(
+fn copy_body(
     response: Response,
     mut file: File,
     received: &mut u64,
@@ -95,7 +100,7 @@ fn copy(
         }
         file.write_all(&buffer[..length])?;
         *received += length as u64;
-        if *received - reported >= PROGRESS_BYTES {
+        if *received - reported >= PROGRESS_INTERVAL_BYTES {
             reported = *received;
             control.report_progress(Progress {
                 bytes: Some(*received),
@@ -129,13 +134,16 @@ fn file_name(address: &str) -> String {
         .split_once('/')
         .and_then(|(_, path)| path.rsplit('/').next())
         .unwrap_or_default();
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let name: String = last
         .chars()
-        .map(|c| if plain(c) { c } else { '-' })
+        .map(|c| match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => c,
+            _ => '-',
+        })
         .collect();
     let name = name.trim_start_matches('.');
-    let start = name.len().saturating_sub(100);
+    // The suffix states the syntax, so the end is kept.
+    let start = name.len().saturating_sub(MAX_NAME_BYTES);
     if name.is_empty() {
         "data".to_owned()
     } else {

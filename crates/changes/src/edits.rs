@@ -60,10 +60,13 @@ pub(crate) fn source_description(store: &Store, id: &DatasetId) -> Result<Datase
 }
 
 /// Changes the edits of a description.
-pub(crate) fn edit(edit: &DatasetEdit, collection: Collection<'_>) -> Result<Value, ChangeError> {
+pub(crate) fn edit_dataset(
+    edit: &DatasetEdit,
+    collection: Collection<'_>,
+) -> Result<Value, ChangeError> {
     let DatasetEdit { id, action, by, .. } = edit;
     let open = collection.open()?;
-    check(open.store(), id, &edit.conditions)?;
+    check_conditions(open.store(), id, &edit.conditions)?;
     let DatasetEdits { mut edits, source } = present_edits(open.store(), id)?;
     let before = edits.clone();
     match action {
@@ -78,11 +81,10 @@ pub(crate) fn edit(edit: &DatasetEdit, collection: Collection<'_>) -> Result<Val
         }
     }
     let edited: Vec<String> = edits.keys().map(str::to_owned).collect();
-    let value = |edits: &Edits, key: &str| edits.get(key).map(Edit::value);
     let keys: BTreeSet<&str> = before.keys().chain(edits.keys()).collect();
     let changed: Vec<&str> = keys
         .into_iter()
-        .filter(|key| value(&before, key) != value(&edits, key))
+        .filter(|key| before.get(key).map(Edit::value) != edits.get(key).map(Edit::value))
         .collect();
     let changed = json!(changed);
     let step = Step::Edit(id.clone(), edits);
@@ -96,7 +98,7 @@ pub(crate) fn edit(edit: &DatasetEdit, collection: Collection<'_>) -> Result<Val
 }
 
 /// Checks conditions when a job begins.
-pub(crate) fn check(
+pub(crate) fn check_conditions(
     store: &Store,
     id: &DatasetId,
     conditions: &Preconditions,

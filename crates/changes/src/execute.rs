@@ -6,16 +6,16 @@
 use crate::change::{Change, DatasetUpload, Publication};
 use crate::collection::{Collection, Step};
 use crate::control::{ChangeError, Control};
-use crate::downloads::download;
-use crate::edits::{check, edit};
-use crate::harvests::harvest;
-use crate::load::load;
+use crate::downloads::download_files;
+use crate::edits::{check_conditions, edit_dataset};
+use crate::harvests::harvest_groups;
+use crate::load::load_sources;
 use crate::preconditions::Preconditions;
-use crate::put::put;
+use crate::put::put_dataset;
 use crate::report::{ChangeReport, Indexed, Removed};
-use crate::works::{add_listed, remove_listed};
+use crate::works::{add_uploaded_works, remove_works_by_id};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{BackupReport, IndexOptions, IndexProgress, Indexer, backup, similar_ids};
+use lodeseek_engine::{BackupReport, IndexOptions, Indexer, backup, similar_ids};
 use lodeseek_snapshot::{
     PublishOptions, PublishReport, RemoteSnapshots, Retention, SigningKey, publish,
 };
@@ -25,7 +25,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 /// Maximum number of datasets, of files, and of problems in the result of a load or a harvest, and of datasets of an ended job.
-pub(crate) const MAX_LISTED: usize = 1000;
+pub(crate) const MAX_LIST_ENTRIES: usize = 1000;
 
 /// Makes a change of a collection.
 ///
@@ -37,35 +37,41 @@ pub fn make_change(
     control: &Control,
 ) -> Result<ChangeReport, ChangeError> {
     control.check()?;
-    let made = perform(change, collection, control);
+    let made = dispatch(change, collection, control);
     // A cancellation ends the processes that parse files, and so lets the current step fail.
     made.map_err(|error| control.check().err().unwrap_or(error))
 }
 
-fn perform(
+fn dispatch(
     change: Change,
     collection: Collection<'_>,
     control: &Control,
 ) -> Result<ChangeReport, ChangeError> {
     Ok(match change {
-        Change::Harvest(request) => ChangeReport::Harvest(harvest(&request, collection, control)?),
+        Change::Harvest(request) => {
+            ChangeReport::Harvest(harvest_groups(&request, collection, control)?)
+        }
         Change::Put(upload) => {
             let upload = with_downloads(*upload, control)?;
             control.check()?;
-            ChangeReport::Dataset(put(upload, collection, control)?)
+            ChangeReport::Dataset(put_dataset(upload, collection, control)?)
         }
-        Change::Load(request) => ChangeReport::Load(Box::new(load(&request, collection, control)?)),
-        Change::Works(works) => ChangeReport::Works(add_listed(works, collection)?),
-        Change::Edit(change) => ChangeReport::Dataset(edit(&change, collection)?),
+        Change::Load(request) => {
+            ChangeReport::Load(Box::new(load_sources(&request, collection, control)?))
+        }
+        Change::Works(works) => ChangeReport::Works(add_uploaded_works(works, collection)?),
+        Change::Edit(change) => ChangeReport::Dataset(edit_dataset(&change, collection)?),
         Change::Remove(ids) => {
-            ChangeReport::Remove(remove(ids, &Preconditions::default(), collection)?)
+            ChangeReport::Remove(remove_datasets(ids, &Preconditions::default(), collection)?)
         }
         Change::RemoveIf(id, conditions) => {
-            ChangeReport::Remove(remove(vec![id], &conditions, collection)?)
+            ChangeReport::Remove(remove_datasets(vec![id], &conditions, collection)?)
         }
-        Change::RemoveWorks(ids) => ChangeReport::Remove(remove_listed(&ids, collection)?),
-        Change::Index { rebuild } => ChangeReport::Index(index(rebuild, collection, control)?),
-        Change::Backup(folder) => ChangeReport::Backup(save(&folder, collection, control)?),
+        Change::RemoveWorks(ids) => ChangeReport::Remove(remove_works_by_id(&ids, collection)?),
+        Change::Index { rebuild } => {
+            ChangeReport::Index(index_datasets(rebuild, collection, control)?)
+        }
+        Change::Backup(folder) => ChangeReport::Backup(write_backup(&folder, collection, control)?),
         Change::Publish(publication) => {
             ChangeReport::Publish(publish_snapshot(&publication, collection, control)?)
         }
@@ -80,20 +86,20 @@ fn with_downloads(
     if upload.addresses.is_empty() {
         return Ok(upload);
     }
-    let files = download(&upload.addresses, &upload.networks, &upload.spool, control)?;
+    let files = download_files(&upload.addresses, &upload.networks, &upload.spool, control)?;
     upload.dumps.extend(files);
     Ok(upload)
 }
 
 /// Removes datasets, all or none, if each meets the conditions.
-fn remove(
+fn remove_datasets(
     ids: Vec<DatasetId>,
     conditions: &Preconditions,
     collection: Collection<'_>,
 ) -> Result<Removed, ChangeError> {
     let open = collection.open()?;
     for id in &ids {
-        check(open.store(), id, conditions)?;
+        check_conditions(open.store(), id, conditions)?;
     }
     let present = open.store().ids()?;
     if let Some(missing) = ids.iter().find(|id| present.binary_search(id).is_err()) {
@@ -119,7 +125,7 @@ pub fn advise_ids(id: &str, present: &[DatasetId]) -> String {
 }
 
 /// Writes a backup. The progress counts files.
-fn save(
+fn write_backup(
     folder: &Path,
     collection: Collection<'_>,
     control: &Control,
@@ -130,8 +136,13 @@ fn save(
         .map_err(ChangeError::Failed)?;
     let open = collection.open_to_read()?;
     let now = Some(DateTime::now());
-    let on_progress = |done, total| control.report(done, total);
-    Ok(backup(open.store(), folder, &settings, now, &on_progress)?)
+    Ok(backup(
+        open.store(),
+        folder,
+        &settings,
+        now,
+        &|done, total| control.report(done, total),
+    )?)
 }
 
 /// Publishes a snapshot. The progress counts files.
@@ -152,12 +163,13 @@ fn publish_snapshot(
     };
     let open = collection.open_to_read()?;
     let remote = RemoteSnapshots::open(&publication.location, collection.storage())?;
-    let on_progress = |done, total| control.report(done, total);
-    Ok(publish(open.store(), &remote, &options, &on_progress)?)
+    Ok(publish(open.store(), &remote, &options, &|done, total| {
+        control.report(done, total);
+    })?)
 }
 
 /// Indexes the datasets whose entries are missing or outdated, or all.
-fn index(
+fn index_datasets(
     rebuild: bool,
     collection: Collection<'_>,
     control: &Control,
@@ -179,8 +191,8 @@ fn index(
         now: Some(DateTime::now()),
         ..IndexOptions::default()
     };
-    let on_progress = |progress: IndexProgress| control.report(progress.datasets, progress.total);
-    let report = Indexer::new(open.store(), options).run(&on_progress)?;
+    let report = Indexer::new(open.store(), options)
+        .run(&|progress| control.report(progress.datasets, progress.total))?;
     open.refresh()?;
     Ok(Indexed {
         indexed: report.indexed,

@@ -2,9 +2,9 @@
 
 use crate::background::{Background, Live, MIN_RETENTION};
 use crate::collection::Collection;
-use crate::execute::MAX_LISTED;
+use crate::execute::MAX_LIST_ENTRIES;
 use crate::harvest_records::HarvestRecord;
-use crate::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run};
+use crate::harvests::{BoxError, Harvested, acquire_for_schedule, error_chain, run_harvest};
 use crate::parsing::unreadable_file;
 use lodeseek_harvest::{
     Downloads, HarvestOptions, HarvestProtocol, HarvestReport, HarvestRequest, allow_source_hosts,
@@ -75,10 +75,13 @@ impl HarvestSchedule {
                 }
             }
             if has_replaced {
-                has_replaced = live.clear_replaced().map(|is_cleared| !is_cleared).unwrap_or_else(|error| {
-                    tracing::warn!(%error, "cannot delete replaced content; retrying after the next harvest");
-                    false
-                });
+                has_replaced = match live.clear_replaced_content() {
+                    Ok(is_cleared) => !is_cleared,
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot delete replaced content; retrying after the next harvest");
+                        false
+                    }
+                };
             }
         }
     }
@@ -118,13 +121,13 @@ impl HarvestSchedule {
         };
         let name = default_name(&sources);
         let collection = Collection::Served(live);
-        let harvested = run(
+        let harvested = run_harvest(
             collection,
             &egress,
             &name,
             &sources,
             options,
-            MAX_LISTED,
+            MAX_LIST_ENTRIES,
             &|_| (),
         )?;
         let request = HarvestRequest {
@@ -144,7 +147,7 @@ impl HarvestSchedule {
         let encoded = live.update_vectors_and_statistics()?;
         drop(change);
         log_failures(&report, &problems);
-        Ok(summary(&report, encoded))
+        Ok(format_summary(&report, encoded))
     }
 }
 
@@ -185,7 +188,7 @@ fn log_failures(report: &HarvestReport, problems: &[DatasetReport]) {
     }
 }
 
-fn summary(report: &HarvestReport, encoded: usize) -> String {
+fn format_summary(report: &HarvestReport, encoded: usize) -> String {
     let counts = report.counts();
     format!(
         "{}: {} new, {} changed, {} unchanged, {} gone, {encoded} encoded; {} requests, {} bytes",

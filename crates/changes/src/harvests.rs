@@ -94,7 +94,7 @@ pub(crate) fn has_unread_file(dataset: &DatasetReport) -> bool {
 }
 
 /// Harvests one group of sources after the other. A cancellation keeps the batches that are stored.
-pub(crate) fn harvest(
+pub(crate) fn harvest_groups(
     request: &HarvestRequest,
     collection: Collection<'_>,
     control: &Control,
@@ -105,7 +105,7 @@ pub(crate) fn harvest(
     };
     let groups = request.groups();
     // The bound is that of the change.
-    let max_listed = collection.max_listed() / groups.len().max(1);
+    let max_listed = collection.max_list_entries() / groups.len().max(1);
     let mut harvests = Vec::new();
     let mut earlier = 0;
     for sources in groups {
@@ -151,29 +151,18 @@ fn harvest_group(
         cancellation: control.cancellation(),
         ..request.options()
     };
-    let show = |progress: HarvestProgress| {
-        let datasets = usize::try_from(earlier + progress.datasets).unwrap_or(usize::MAX);
-        let HarvestProgress { pages, spent, .. } = progress;
-        control.report_progress(Progress {
-            done: datasets,
-            pages: Some(pages),
-            requests: Some(spent.requests),
-            bytes: Some(spent.bytes),
-            ..Progress::default()
-        });
-    };
     let Harvested {
         report,
         problems,
         unlisted_problems,
-    } = run(
+    } = run_harvest(
         collection,
         &egress,
         &request.name_of(sources),
         sources,
         options,
         max_listed,
-        &show,
+        &|progress| control.report_progress(job_progress(progress, earlier)),
     )?;
     let recorded = HarvestRequest {
         sources: sources.to_vec(),
@@ -186,6 +175,18 @@ fn harvest_group(
     })
 }
 
+/// Returns the progress of a job after `earlier` datasets of other groups.
+fn job_progress(progress: HarvestProgress, earlier: u64) -> Progress {
+    let HarvestProgress { pages, spent, .. } = progress;
+    Progress {
+        done: usize::try_from(earlier + progress.datasets).unwrap_or(usize::MAX),
+        pages: Some(pages),
+        requests: Some(spent.requests),
+        bytes: Some(spent.bytes),
+        ..Progress::default()
+    }
+}
+
 /// A harvest that has ended. Its lists are limited.
 pub(crate) struct Harvested {
     pub(crate) report: HarvestReport,
@@ -196,7 +197,7 @@ pub(crate) struct Harvested {
 }
 
 /// Harvests sources under one name. Each list of the result has at most `max_listed` entries.
-pub(crate) fn run(
+pub(crate) fn run_harvest(
     collection: Collection<'_>,
     egress: &Egress,
     name: &str,
@@ -231,7 +232,7 @@ pub(crate) fn run(
     let harvester =
         Harvester::new(egress, &collection.home().join("harvest"), name).with_options(options);
     let harvested = harvester.run(sources, &mut sink, show);
-    let cleared = sink.clear_replaced();
+    let cleared = sink.clear_replaced_content();
     let mut report = harvested?;
     cleared?;
     report.limit(max_listed);
@@ -277,7 +278,7 @@ struct CollectionSink<'c> {
 impl CollectionSink<'_> {
     /// Clears replaced content of a local home once, at the end: each clearing reads all pointers. In a served collection, a background
     /// task does this.
-    fn clear_replaced(&self) -> Result<(), BoxError> {
+    fn clear_replaced_content(&self) -> Result<(), BoxError> {
         if self.has_changed
             && let Collection::Local(_) = self.collection
         {
@@ -303,7 +304,7 @@ impl DatasetSink for CollectionSink<'_> {
         let mut outcomes = remove_conflicts(&mut datasets, &self.existing, open.store())?;
         let stamp = Stamp {
             now: None,
-            origin: origin(&batch.source),
+            origin: source_iri(&batch.source),
         };
         let source = Some(LoadSource {
             source: batch.source,
@@ -347,7 +348,7 @@ impl DatasetSink for CollectionSink<'_> {
 }
 
 /// Returns the IRI of a source, or `None` if the source is a local path.
-fn origin(source: &str) -> Option<NamedNode> {
+fn source_iri(source: &str) -> Option<NamedNode> {
     if is_address(source) {
         NamedNode::new(source).ok()
     } else {

@@ -6,7 +6,7 @@
 use crate::audit::{AuditEntry, AuditLog};
 use crate::change::{Change, Lane};
 use crate::control::{Control, DISK_FULL, Outcome};
-use crate::execute::MAX_LISTED;
+use crate::execute::MAX_LIST_ENTRIES;
 use crate::tokens::Rights;
 use lodeseek_net::egress::Cancellation;
 use serde::Serialize;
@@ -18,14 +18,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// Maximum number of waiting jobs. Further changes are rejected with status 503.
-const MAX_WAITING: usize = 1000;
+const MAX_WAITING_JOBS: usize = 1000;
 /// Status code of a job that failed because a condition of its client does not hold, as HTTP has it.
 const CONDITION_FAILED: u16 = 412;
 /// Maximum number of ended jobs in memory. The audit log contains all.
-const MAX_ENDED: usize = 1000;
+const MAX_ENDED_JOBS: usize = 1000;
 
 /// Maximum number of datasets of a load or a harvest that the audit log names. Of more it has the number.
-const MAX_AUDITED: usize = 20;
+const MAX_AUDITED_DATASETS: usize = 20;
 
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -153,17 +153,25 @@ pub(crate) fn is_zero(value: &usize) -> bool {
 #[must_use]
 pub fn written_datasets(result: &Value) -> Vec<String> {
     let mut ids = Vec::new();
-    for dataset in elements(&result["datasets"]) {
+    for dataset in list_elements(&result["datasets"]) {
         let is_written = !matches!(dataset["outcome"].as_str(), Some("unchanged" | "kept"));
         ids.extend(dataset["id"].as_str().filter(|_| is_written));
     }
-    for harvest in elements(&result["harvests"]) {
+    for harvest in list_elements(&result["harvests"]) {
         for key in ["new", "changed"] {
-            ids.extend(elements(&harvest[key]).iter().filter_map(Value::as_str));
+            ids.extend(
+                list_elements(&harvest[key])
+                    .iter()
+                    .filter_map(Value::as_str),
+            );
         }
-        for source in elements(&harvest["sources"]) {
+        for source in list_elements(&harvest["sources"]) {
             if source["removed"] == true {
-                ids.extend(elements(&source["gone"]).iter().filter_map(Value::as_str));
+                ids.extend(
+                    list_elements(&source["gone"])
+                        .iter()
+                        .filter_map(Value::as_str),
+                );
             }
         }
     }
@@ -171,14 +179,14 @@ pub fn written_datasets(result: &Value) -> Vec<String> {
 }
 
 /// Returns the elements of a list; none of another value.
-fn elements(value: &Value) -> &[Value] {
+fn list_elements(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Keeps the first entries of a list. Returns the number of the others.
-fn limit(ids: &mut Vec<String>) -> usize {
-    let unlisted = ids.len().saturating_sub(MAX_LISTED);
-    ids.truncate(MAX_LISTED);
+fn truncate_ids(ids: &mut Vec<String>) -> usize {
+    let unlisted = ids.len().saturating_sub(MAX_LIST_ENTRIES);
+    ids.truncate(MAX_LIST_ENTRIES);
     ids.shrink_to_fit();
     unlisted
 }
@@ -213,6 +221,15 @@ struct Inner {
     /// Running jobs, at most one of each lane.
     running: Vec<(u64, Arc<AtomicBool>)>,
     is_stopping: bool,
+}
+
+impl Inner {
+    /// Returns the position of the first waiting job of a lane.
+    fn find_waiting(&self, lane: Lane) -> Option<usize> {
+        self.waiting
+            .iter()
+            .position(|(_, change, _)| change.lane() == lane)
+    }
 }
 
 /// The queue.
@@ -267,7 +284,7 @@ impl Jobs {
         if inner.is_stopping {
             return Err(Refusal::Stopping);
         }
-        if inner.waiting.len() >= MAX_WAITING {
+        if inner.waiting.len() >= MAX_WAITING_JOBS {
             return Err(Refusal::Full);
         }
         inner.last += 1;
@@ -298,21 +315,18 @@ impl Jobs {
     }
 
     /// Returns the next job of a lane when there is one, or [`Next::Idle`] after a time without.
-    pub(crate) fn next(&self, lane: Lane, patience: Duration) -> Next {
+    pub(crate) fn next(&self, lane: Lane, timeout: Duration) -> Next {
         let inner = self.lock();
-        let first = |inner: &Inner| {
-            inner
-                .waiting
-                .iter()
-                .position(|(_, change, _)| change.lane() == lane)
-        };
-        let is_quiet = |inner: &mut Inner| first(inner).is_none() && !inner.is_stopping;
-        let waited = self.wake.wait_timeout_while(inner, patience, is_quiet);
+        let waited = self.wake.wait_timeout_while(inner, timeout, |inner| {
+            inner.find_waiting(lane).is_none() && !inner.is_stopping
+        });
         let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if inner.is_stopping {
             return Next::Stop;
         }
-        let next = first(&inner).and_then(|place| inner.waiting.remove(place));
+        let next = inner
+            .find_waiting(lane)
+            .and_then(|position| inner.waiting.remove(position));
         let Some((id, change, rights)) = next else {
             return Next::Idle;
         };
@@ -385,7 +399,7 @@ impl Jobs {
         };
         let (datasets, count) = match written.len() {
             0 => (datasets, None),
-            1..=MAX_AUDITED => (&written, None),
+            1..=MAX_AUDITED_DATASETS => (&written, None),
             count => (datasets, Some(format!("{count} datasets changed"))),
         };
         // A job that is done names the keys that it changed.
@@ -431,8 +445,8 @@ impl Jobs {
         if let Some(job) = inner.jobs.get_mut(&id) {
             (job.state, job.ended, job.result, job.error) = (state, Some(time), result, error);
             // The audit log lists all.
-            job.unlisted_datasets = limit(&mut job.datasets);
-            job.unlisted_works = limit(&mut job.works);
+            job.unlisted_datasets = truncate_ids(&mut job.datasets);
+            job.unlisted_works = truncate_ids(&mut job.works);
         }
         forget_old(&mut inner.jobs);
         drop(inner);
@@ -516,7 +530,7 @@ fn forget_old(jobs: &mut BTreeMap<u64, Job>) {
         .map(|job| (job.ended, job.id));
     let mut ended: Vec<(Option<u64>, u64)> = ended.collect();
     ended.sort_unstable();
-    for (_, id) in &ended[..ended.len().saturating_sub(MAX_ENDED)] {
+    for (_, id) in &ended[..ended.len().saturating_sub(MAX_ENDED_JOBS)] {
         jobs.remove(id);
     }
 }
@@ -640,7 +654,7 @@ mod tests {
             sources: vec!["https://e.org/catalog.ttl".to_owned()],
             ..lodeseek_harvest::HarvestRequest::default()
         };
-        for changed in [2, MAX_AUDITED + 1] {
+        for changed in [2, MAX_AUDITED_DATASETS + 1] {
             let change = Change::Harvest(Box::new(request.clone()));
             let job = jobs.add(change, "ci", Rights::default()).expect("added");
             assert_eq!(job.sources, request.sources);
@@ -717,23 +731,26 @@ mod tests {
                 },
             )
         };
-        let mut all: BTreeMap<u64, Job> = (2..MAX_ENDED as u64 + 12).map(ended).collect();
+        let mut all: BTreeMap<u64, Job> = (2..MAX_ENDED_JOBS as u64 + 12).map(ended).collect();
         all.insert(1, waiting.clone());
         forget_old(&mut all);
         let ids: Vec<u64> = all.into_keys().collect();
-        assert_eq!((ids.len(), &ids[..3]), (MAX_ENDED + 1, &[1, 2, 13][..]));
+        assert_eq!(
+            (ids.len(), &ids[..3]),
+            (MAX_ENDED_JOBS + 1, &[1, 2, 13][..])
+        );
     }
 
     #[test]
     fn an_ended_job_lists_a_part_of_its_datasets_and_works() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
-        let ids =
-            (0..MAX_LISTED + 7).map(|number| DatasetId::new(format!("d{number}")).expect("an id"));
+        let ids = (0..MAX_LIST_ENTRIES + 7)
+            .map(|number| DatasetId::new(format!("d{number}")).expect("an id"));
         let job = jobs
             .add(Change::Remove(ids.collect()), "ci", Rights::default())
             .expect("added");
-        assert!(job.datasets.len() == MAX_LISTED + 7 && jobs.is_pending("d1006"));
+        assert!(job.datasets.len() == MAX_LIST_ENTRIES + 7 && jobs.is_pending("d1006"));
         assert!(json!(job).get("unlistedDatasets").is_none());
         assert_eq!(jobs.cancel(job.id), Cancelled::Removed);
         let ended = json!(jobs.get(job.id).expect("a job"));
@@ -742,30 +759,33 @@ mod tests {
                 ended["datasets"].as_array().map(Vec::len),
                 &ended["unlistedDatasets"]
             ),
-            (Some(MAX_LISTED), &json!(7))
+            (Some(MAX_LIST_ENTRIES), &json!(7))
         );
         let audit: Value = serde_json::from_str(&jobs.audit.last(1).expect("read")).expect("JSON");
         assert_eq!(
             audit["datasets"].as_array().map(Vec::len),
-            Some(MAX_LISTED + 7)
+            Some(MAX_LIST_ENTRIES + 7)
         );
         let job = jobs
             .add(
-                Change::RemoveWorks(vec!["0f".repeat(16); MAX_LISTED + 3]),
+                Change::RemoveWorks(vec!["0f".repeat(16); MAX_LIST_ENTRIES + 3]),
                 "ci",
                 Rights::default(),
             )
             .expect("added");
         assert_eq!(jobs.cancel(job.id), Cancelled::Removed);
         let ended = jobs.get(job.id).expect("a job");
-        assert_eq!((ended.works.len(), ended.unlisted_works), (MAX_LISTED, 3));
+        assert_eq!(
+            (ended.works.len(), ended.unlisted_works),
+            (MAX_LIST_ENTRIES, 3)
+        );
     }
 
     #[test]
     fn a_full_queue_refuses() {
         let home = tempfile::tempdir().expect("a folder");
         let jobs = Jobs::new(home.path());
-        for _ in 0..MAX_WAITING {
+        for _ in 0..MAX_WAITING_JOBS {
             jobs.add(removal("a"), "ci", Rights::default())
                 .expect("added");
         }

@@ -3,7 +3,7 @@
 use crate::background::{Live, StopSignal};
 use crate::change::Lane;
 use crate::collection::Collection;
-use crate::control::{ChangeError, Outcome, failed};
+use crate::control::{ChangeError, Outcome, failure_outcome};
 use crate::execute::make_change;
 use crate::harvest_schedule::index_pending;
 use crate::harvests::error_chain;
@@ -103,7 +103,7 @@ fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
                     make_change(change, collection, &control)
                 }));
                 tasks.note_change();
-                jobs.end(id, outcome_of(made, live.store.home()));
+                jobs.end(id, job_outcome(made, live.store.home()));
                 if tasks.are_overdue() {
                     tasks.run(live);
                 }
@@ -113,7 +113,7 @@ fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
 }
 
 /// Returns the outcome of a job from the result of its change; an error if the change panicked.
-fn outcome_of(
+fn job_outcome(
     made: std::thread::Result<Result<ChangeReport, ChangeError>>,
     home: &Path,
 ) -> Outcome {
@@ -139,7 +139,7 @@ fn outcome_of(
     if !matches!(error, ChangeError::Failed(_) | ChangeError::Catalog(_)) {
         tracing::error!(error = text, "a change failed");
     }
-    failed(&text, home)
+    failure_outcome(&text, home)
 }
 
 /// Updates of derived data of the whole collection, which follow changes with a delay.
@@ -168,13 +168,13 @@ impl Upkeep {
             return;
         }
         if self.changed.take().is_some()
-            && let Err(error) = update_derived(live)
+            && let Err(error) = update_derived_data(live)
         {
             tracing::warn!(%error, "cannot update duplicates, vectors and statistics; the next change tries again");
         }
         // The jobs of other lanes replace content, too.
         if self.has_replaced {
-            match live.clear_replaced() {
+            match live.clear_replaced_content() {
                 Ok(is_cleared) => self.has_replaced = !is_cleared,
                 Err(error) => {
                     self.has_replaced = false;
@@ -185,7 +185,7 @@ impl Upkeep {
     }
 }
 
-fn update_derived(live: &Live) -> Result<(), EngineError> {
+fn update_derived_data(live: &Live) -> Result<(), EngineError> {
     let _change = live.lock_changes();
     live.updater(LoadOptions::default()).find_duplicates()?;
     live.update_vectors_and_statistics()?;

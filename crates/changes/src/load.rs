@@ -8,13 +8,11 @@ use crate::parsing::Parser;
 use crate::put::public_source;
 use crate::report::{Assigned, LoadOutcome};
 use lodeseek_catalog::{Catalog, Dataset, DatasetId, DumpFolder};
-use lodeseek_store::{
-    IdConflict, Incomplete, LoadOptions, LoadProgress, LoadReport, LoadSource, OtherSources,
-};
+use lodeseek_store::{IdConflict, Incomplete, LoadOptions, LoadReport, LoadSource, OtherSources};
 
 /// Loads sources step by step. All are read before anything is written, so that a source that cannot be read interrupts no load. A
 /// cancellation keeps the steps that are done.
-pub(crate) fn load(
+pub(crate) fn load_sources(
     request: &LoadRequest,
     collection: Collection<'_>,
     control: &Control,
@@ -49,7 +47,7 @@ pub(crate) fn load(
     }
     control.report(loading.total, loading.total);
     let mut report = loading.report;
-    report.limit(collection.max_listed());
+    report.limit(collection.max_list_entries());
     Ok(LoadOutcome {
         report,
         incomplete_sources,
@@ -197,7 +195,8 @@ impl Loading<'_> {
     fn load_step(&mut self, part: Catalog, options: LoadOptions) -> Result<(), ChangeError> {
         let (done, total) = (self.report.datasets.len(), self.total);
         self.control.report(done, total);
-        let on_progress = |progress: LoadProgress| {
+        let step = Step::Store(Box::new(part));
+        let report = self.open.store_datasets(step, options, &|progress| {
             self.control.report_progress(Progress {
                 done: done + progress.datasets,
                 total,
@@ -206,10 +205,7 @@ impl Loading<'_> {
                 triples: Some(progress.triples),
                 ..Progress::default()
             });
-        };
-        let report =
-            self.open
-                .store_datasets(Step::Store(Box::new(part)), options, &on_progress)?;
+        })?;
         self.report.datasets.extend(report.datasets);
         self.report.cleared_graphs += report.cleared_graphs;
         Ok(())

@@ -31,11 +31,11 @@ const PARSE_TIMEOUT: Duration = Duration::from_secs(3600);
 const MAX_POOLS: usize = 4;
 
 /// First byte of a piece of a result.
-const TRIPLES: u8 = b'T';
-const REPORTS: u8 = b'R';
-const DATASET: u8 = b'D';
-const CATALOG: u8 = b'C';
-const ERROR: u8 = b'E';
+const TRIPLES_TAG: u8 = b'T';
+const REPORTS_TAG: u8 = b'R';
+const DATASET_TAG: u8 = b'D';
+const CATALOG_TAG: u8 = b'C';
+const ERROR_TAG: u8 = b'E';
 
 /// Parser of untrusted files.
 #[derive(Clone, Debug, Default)]
@@ -146,10 +146,6 @@ impl CatalogReader for Parser {
             return source.read();
         };
         let path = source.path();
-        let failed = |reason| CatalogError::Reader {
-            path: path.to_owned(),
-            reason,
-        };
         let folder = if path.is_dir() { path } else { Path::new("") };
         let mut result = CatalogResult::default();
         // A worker holds a catalogue as a whole, in more bytes than it sends.
@@ -163,14 +159,14 @@ impl CatalogReader for Parser {
             &self.cancellation,
             &mut |piece| result.take(piece),
         );
-        run.map_err(|error| failed(reason(&error)))?;
+        run.map_err(|error| reader_error(path, failure_reason(&error)))?;
         let catalog = result
             .finish()
-            .ok_or_else(|| failed(INCOMPLETE.to_owned()))??;
+            .ok_or_else(|| reader_error(path, INCOMPLETE.to_owned()))??;
         // The worker parsed the input of others: it decides about no other files.
         catalog
             .confined_to(source)
-            .map_err(|reason| failed(format!("{DAMAGED}{reason}")))
+            .map_err(|reason| reader_error(path, format!("{DAMAGED}{reason}")))
     }
 }
 
@@ -195,8 +191,8 @@ impl ContentReader for Parser {
             &self.cancellation,
             &mut |piece| {
                 match piece.split_first() {
-                    Some((&TRIPLES, piece)) => triples += read_triple_stream(piece, sink)?,
-                    Some((&REPORTS, json)) => reports = Some(serde_json::from_slice(json)?),
+                    Some((&TRIPLES_TAG, piece)) => triples += read_triple_stream(piece, sink)?,
+                    Some((&REPORTS_TAG, json)) => reports = Some(serde_json::from_slice(json)?),
                     _ => return Err(io::ErrorKind::InvalidData.into()),
                 }
                 Ok(())
@@ -208,7 +204,7 @@ impl ContentReader for Parser {
             (Err(error @ (WorkerError::Start(_) | WorkerError::Cancelled)), _) => {
                 return Err(io::Error::other(error));
             }
-            (Err(error), _) => reason(&error),
+            (Err(error), _) => failure_reason(&error),
         };
         let reason = if triples > 0 {
             format!("{reason}; the rest was not read")
@@ -227,8 +223,16 @@ impl ContentReader for Parser {
 const INCOMPLETE: &str = "the process that parsed it sent an incomplete result";
 const DAMAGED: &str = "the process that parsed it sent a damaged result: ";
 
+/// Returns the error of a catalogue that no worker could read.
+fn reader_error(path: &Path, reason: String) -> CatalogError {
+    CatalogError::Reader {
+        path: path.to_owned(),
+        reason,
+    }
+}
+
 /// Returns the reason for which a file was not parsed.
-fn reason(error: &WorkerError) -> String {
+fn failure_reason(error: &WorkerError) -> String {
     match error {
         WorkerError::Memory(megabytes) => {
             format!(
@@ -274,19 +278,18 @@ impl ParserPools {
         cancellation: &Cancellation,
         receive: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), WorkerError> {
-        let unusual = |error| {
+        // A path that is no Unicode text has no JSON.
+        let json = serde_json::to_vec(task).map_err(|error| {
             WorkerError::Ended(format!(
                 "{}: {error}; rename it, or set `server.workers = false` in lodeseek.toml",
                 path.display()
             ))
-        };
-        let json = serde_json::to_vec(task).map_err(unusual)?;
-        let is_cancelled = || cancellation.is_cancelled();
+        })?;
         let task = Task {
             task: &json,
             input: &[],
             time: PARSE_TIMEOUT,
-            is_cancelled: &is_cancelled,
+            is_cancelled: &|| cancellation.is_cancelled(),
             answer: None,
         };
         let (mut failure, mut left) = (None, limit);
@@ -318,30 +321,25 @@ impl ParserPools {
     fn pool(&self, path: &Path, folder: &Path) -> Result<Pool, WorkerError> {
         // Of a file that does not exist, any worker reports the reason.
         let path = fs::canonicalize(path).ok();
-        let is_in = |folder: &PathBuf| path.as_ref().is_none_or(|path| path.starts_with(folder));
         let shared: Vec<PathBuf> = self
             .folders
             .iter()
             .filter_map(|folder| fs::canonicalize(folder).ok())
             .collect();
         let readable = match &path {
-            Some(path) if !shared.iter().any(is_in) => vec![readable_folder(path, folder)],
+            Some(path) if !shared.iter().any(|folder| path.starts_with(folder)) => {
+                vec![readable_folder(path, folder)]
+            }
             _ => shared,
         };
         // A worker reads no more than its files need: a pool that can read other folders, too, is not used.
-        let started = |pools: &[ParserPool]| {
-            pools
-                .iter()
-                .find(|pool| pool.folders == readable)
-                .map(|pool| pool.pool.clone())
-        };
-        if let Some(pool) = started(&self.pools()) {
+        if let Some(pool) = find_pool(&self.pools(), &readable) {
             return Ok(pool);
         }
         // Other files do not wait for the start.
         let pool = self.start(readable.clone())?;
         let mut pools = self.pools();
-        if let Some(first) = started(&pools) {
+        if let Some(first) = find_pool(&pools, &readable) {
             return Ok(first);
         }
         if pools.len() >= MAX_POOLS {
@@ -364,6 +362,14 @@ impl ParserPools {
             pool: Pool::start(options)?,
         })
     }
+}
+
+/// Returns a pool that can read these folders and no others.
+fn find_pool(pools: &[ParserPool], folders: &[PathBuf]) -> Option<Pool> {
+    pools
+        .iter()
+        .find(|pool| pool.folders == folders)
+        .map(|pool| pool.pool.clone())
 }
 
 /// Returns the folder that a worker must read for a file: that of its catalogue, or its own if it is elsewhere.
@@ -400,10 +406,11 @@ impl Handler for FileParser {
 }
 
 fn send_content(file: &DumpFile, context: &TaskContext) -> io::Result<()> {
-    let mut writer = TripleStreamWriter::new(|triples: &[u8]| send(context, TRIPLES, triples));
+    let mut writer =
+        TripleStreamWriter::new(|triples: &[u8]| send_piece(context, TRIPLES_TAG, triples));
     let reports = file.read(&mut writer);
     writer.finish()?;
-    send_json(context, REPORTS, &reports)
+    send_json(context, REPORTS_TAG, &reports)
 }
 
 fn send_catalog(source: &CatalogSource, context: &TaskContext) -> io::Result<()> {
@@ -412,16 +419,16 @@ fn send_catalog(source: &CatalogSource, context: &TaskContext) -> io::Result<()>
         Err(error) => {
             return send_json(
                 context,
-                ERROR,
+                ERROR_TAG,
                 &SerializedError::from_error(error, source.path()),
             );
         }
     };
     let (catalog, datasets) = SerializedCatalog::from_catalog(catalog);
     for dataset in datasets {
-        send_json(context, DATASET, &dataset)?;
+        send_json(context, DATASET_TAG, &dataset)?;
     }
-    send_json(context, CATALOG, &catalog)
+    send_json(context, CATALOG_TAG, &catalog)
 }
 
 fn send_json(context: &TaskContext, kind: u8, value: &impl Serialize) -> io::Result<()> {
@@ -430,7 +437,7 @@ fn send_json(context: &TaskContext, kind: u8, value: &impl Serialize) -> io::Res
     context.send(&piece)
 }
 
-fn send(context: &TaskContext, kind: u8, content: &[u8]) -> io::Result<()> {
+fn send_piece(context: &TaskContext, kind: u8, content: &[u8]) -> io::Result<()> {
     let mut piece = Vec::with_capacity(1 + content.len());
     piece.push(kind);
     piece.extend_from_slice(content);
@@ -448,11 +455,11 @@ struct CatalogResult {
 impl CatalogResult {
     fn take(&mut self, piece: &[u8]) -> io::Result<()> {
         match piece.split_first() {
-            Some((&DATASET, json)) => {
+            Some((&DATASET_TAG, json)) => {
                 self.add(serde_json::from_slice::<SerializedDataset>(json)?.into())
             }
-            Some((&CATALOG, json)) => self.end = Some(Ok(serde_json::from_slice(json)?)),
-            Some((&ERROR, json)) => self.end = Some(Err(serde_json::from_slice(json)?)),
+            Some((&CATALOG_TAG, json)) => self.end = Some(Ok(serde_json::from_slice(json)?)),
+            Some((&ERROR_TAG, json)) => self.end = Some(Err(serde_json::from_slice(json)?)),
             _ => return Err(io::ErrorKind::InvalidData.into()),
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::change::DatasetUpload;
 use crate::collection::{Collection, Step};
 use crate::control::{ChangeError, Control};
-use crate::edits::{add_tag, check, source_description};
+use crate::edits::{add_tag, check_conditions, source_description};
 use crate::uploads::UploadedFile;
 use lodeseek_catalog::{
     Catalog, Dataset, DatasetId, Distribution, LocalCopy, Location, Metadata, description_json,
@@ -21,7 +21,7 @@ const API: &str = "upload";
 const MAX_PROBLEMS: usize = 20;
 
 /// Adds or replaces a dataset.
-pub(crate) fn put(
+pub(crate) fn put_dataset(
     upload: DatasetUpload,
     collection: Collection<'_>,
     control: &Control,
@@ -36,8 +36,8 @@ pub(crate) fn put(
     } = upload;
     let open = collection.open()?;
     let store = open.store();
-    check(store, &id, &conditions)?;
-    let mut present = entry(store, &id)?;
+    check_conditions(store, &id, &conditions)?;
+    let mut present = find_entry(store, &id)?;
     let is_new = present.is_none();
     let (has_dumps, has_metadata) = (!dumps.is_empty(), metadata.is_some());
     // The dataset may be of a catalogue.
@@ -53,7 +53,7 @@ pub(crate) fn put(
         Some(entry) => description_json(&entry.dataset),
         None => Map::new(),
     };
-    let dataset = described(id.clone(), metadata, dumps, present.as_ref());
+    let dataset = combine_with_present(id.clone(), metadata, dumps, present.as_ref());
     let after = description_json(&dataset);
     let parser = collection
         .parser()
@@ -133,7 +133,7 @@ pub(crate) fn public_source(source: &str) -> &str {
 }
 
 /// Returns the entry of a dataset, or `None` if there is no such dataset.
-fn entry(store: &Store, id: &DatasetId) -> Result<Option<Entry>, ChangeError> {
+fn find_entry(store: &Store, id: &DatasetId) -> Result<Option<Entry>, ChangeError> {
     match store.entry(id) {
         Ok(entry) => Ok(Some(entry)),
         Err(StoreError::NoDataset(_)) => Ok(None),
@@ -142,7 +142,7 @@ fn entry(store: &Store, id: &DatasetId) -> Result<Option<Entry>, ChangeError> {
 }
 
 /// Combines an uploaded description and files with the present description.
-fn described(
+fn combine_with_present(
     id: DatasetId,
     metadata: Option<Dataset>,
     dumps: Vec<UploadedFile>,
@@ -203,7 +203,7 @@ fn put_result(report: LoadReport, is_new: bool) -> Result<Value, ChangeError> {
             "the upload contains no dataset".to_owned(),
         ));
     };
-    let problems = problems(&dataset);
+    let problems = first_problems(&dataset);
     if dataset.outcome == DatasetOutcome::Kept {
         let reason = problems
             .first()
@@ -220,7 +220,7 @@ fn put_result(report: LoadReport, is_new: bool) -> Result<Value, ChangeError> {
 }
 
 /// Returns the first problems with the files of a dataset.
-fn problems(dataset: &DatasetReport) -> Vec<String> {
+fn first_problems(dataset: &DatasetReport) -> Vec<String> {
     let lines = dataset.files.iter().flat_map(|file| {
         file.problems
             .iter()

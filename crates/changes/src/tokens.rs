@@ -20,7 +20,7 @@ const FILE: &str = "tokens.json";
 /// Name of the file that is locked while the tokens change.
 const LOCK: &str = "tokens.lock";
 /// Maximum number of characters of a token's name.
-const MAX_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// Rights of a token. Each includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -212,9 +212,9 @@ impl Tokens {
         let metadata = match fs::metadata(&self.path) {
             Ok(metadata) => metadata,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
-            Err(cause) => return Err(self.io(cause)),
+            Err(cause) => return Err(self.io_error(cause)),
         };
-        let stamp = stamp(&metadata);
+        let stamp = file_stamp(&metadata);
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, tokens)) = &*cached
             && *of == stamp
@@ -230,10 +230,10 @@ impl Tokens {
     fn read(&self) -> Result<Vec<Token>, TokenError> {
         let body = match read_checked(&self.path) {
             Ok(body) => body.unwrap_or_else(|| b"[]".to_vec()),
-            Err(StoreError::Io { cause, .. }) => return Err(self.io(cause)),
-            Err(_) => return Err(self.damaged("its checksum is wrong")),
+            Err(StoreError::Io { cause, .. }) => return Err(self.io_error(cause)),
+            Err(_) => return Err(self.damage_error("its checksum is wrong")),
         };
-        serde_json::from_slice(&body).map_err(|error| self.damaged(error))
+        serde_json::from_slice(&body).map_err(|error| self.damage_error(error))
     }
 
     /// Adds a token. `secret` is a long random text, which only its user stores.
@@ -247,8 +247,7 @@ impl Tokens {
         secret: &str,
         created: u64,
     ) -> Result<(), TokenError> {
-        let is_valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_valid) {
+        if !is_valid_name(name) {
             return Err(TokenError::Name(name.to_owned()));
         }
         let _lock = self.lock()?;
@@ -320,25 +319,26 @@ impl Tokens {
 
     /// Writes the file as a whole, readable by its owner only.
     fn write(&self, tokens: &[Token]) -> Result<(), TokenError> {
-        let mut body = serde_json::to_vec_pretty(tokens).map_err(|error| self.io(error.into()))?;
+        let mut body =
+            serde_json::to_vec_pretty(tokens).map_err(|error| self.io_error(error.into()))?;
         body.push(b'\n');
         let beside = self.path.with_extension("json.new");
-        let written = private_file(&beside).and_then(|mut file| {
+        let written = create_private_file(&beside).and_then(|mut file| {
             file.write_all(&with_checksum(&body))?;
             file.sync_all()?;
             fs::rename(&beside, &self.path)
         });
-        written.map_err(|cause| self.io(cause))
+        written.map_err(|cause| self.io_error(cause))
     }
 
-    fn io(&self, cause: io::Error) -> TokenError {
+    fn io_error(&self, cause: io::Error) -> TokenError {
         TokenError::Io {
             path: self.path.clone(),
             cause,
         }
     }
 
-    fn damaged(&self, reason: impl fmt::Display) -> TokenError {
+    fn damage_error(&self, reason: impl fmt::Display) -> TokenError {
         TokenError::Damaged {
             path: self.path.clone(),
             reason: reason.to_string(),
@@ -346,8 +346,16 @@ impl Tokens {
     }
 }
 
+/// Returns true if a token can have this name.
+fn is_valid_name(name: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+}
+
 /// Creates a file that only its owner can read.
-fn private_file(path: &Path) -> io::Result<File> {
+fn create_private_file(path: &Path) -> io::Result<File> {
     let _ = fs::remove_file(path); // left behind by a killed process, perhaps with other permissions
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -366,7 +374,7 @@ pub fn digest(text: &str) -> String {
 }
 
 #[cfg(unix)]
-fn stamp(metadata: &Metadata) -> Stamp {
+fn file_stamp(metadata: &Metadata) -> Stamp {
     (
         metadata.modified().ok(),
         metadata.len(),
@@ -375,7 +383,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
 }
 
 #[cfg(not(unix))]
-fn stamp(metadata: &Metadata) -> Stamp {
+fn file_stamp(metadata: &Metadata) -> Stamp {
     (metadata.modified().ok(), metadata.len(), 0)
 }
 

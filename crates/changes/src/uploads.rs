@@ -11,6 +11,10 @@ pub const MAX_UPLOAD_BYTES: usize = 4 << 30;
 pub const MAX_CATALOG_FILES: usize = 10_000;
 /// Maximum number of sources of a load or a harvest.
 pub const MAX_SOURCES: usize = 100;
+/// Maximum size of the path of a file in an uploaded catalogue, in bytes.
+const MAX_PATH_BYTES: usize = 2000;
+/// Maximum size of a part of such a path, in bytes.
+const MAX_PART_BYTES: usize = 200;
 
 /// An uploaded file.
 pub struct UploadedFile {
@@ -62,13 +66,16 @@ impl Drop for Spool {
 /// most 200 in each part.
 #[must_use]
 pub fn is_upload_path(name: &str) -> bool {
-    let is_plain = |part: &str| {
-        !part.is_empty()
-            && !matches!(part, "." | "..")
-            && part.len() <= 200
-            && !part.contains(['\\', ':'])
-    };
-    name.len() <= 2000 && !name.contains(char::is_control) && name.split('/').all(is_plain)
+    name.len() <= MAX_PATH_BYTES
+        && !name.contains(char::is_control)
+        && name.split('/').all(is_plain_part)
+}
+
+fn is_plain_part(part: &str) -> bool {
+    !part.is_empty()
+        && !matches!(part, "." | "..")
+        && part.len() <= MAX_PART_BYTES
+        && !part.contains(['\\', ':'])
 }
 
 #[cfg(test)]

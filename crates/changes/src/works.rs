@@ -21,7 +21,7 @@ const MAX_PROBLEMS: usize = 10;
 pub const ADD_WORKS: &str = "works";
 
 /// Removes works, all or none.
-pub(crate) fn remove_listed(
+pub(crate) fn remove_works_by_id(
     ids: &[String],
     collection: Collection<'_>,
 ) -> Result<Removed, ChangeError> {
@@ -32,12 +32,12 @@ pub(crate) fn remove_listed(
 }
 
 /// Adds works.
-pub(crate) fn add_listed(
+pub(crate) fn add_uploaded_works(
     works: WorksUpload,
     collection: Collection<'_>,
 ) -> Result<AddedWorks, ChangeError> {
     let works = match works {
-        WorksUpload::File(spool) => read_uploaded(&spool)?,
+        WorksUpload::File(spool) => read_uploaded_list(&spool)?,
         WorksUpload::List(works) => works,
     };
     let open = collection.open()?;
@@ -47,8 +47,8 @@ pub(crate) fn add_listed(
 }
 
 /// Reads an uploaded list, all lines or none.
-fn read_uploaded(spool: &Spool) -> Result<Vec<CitingWork>, ChangeError> {
-    let list = match read(spool) {
+fn read_uploaded_list(spool: &Spool) -> Result<Vec<CitingWork>, ChangeError> {
+    let list = match open_list(spool) {
         Ok(list) => list,
         Err(error) => {
             return Err(ChangeError::Failed(format!(
@@ -75,7 +75,7 @@ fn read_uploaded(spool: &Spool) -> Result<Vec<CitingWork>, ChangeError> {
     Ok(list.works)
 }
 
-fn read(spool: &Spool) -> io::Result<CitingWorks> {
+fn open_list(spool: &Spool) -> io::Result<CitingWorks> {
     CitingWorks::from_lines(
         BufReader::new(File::open(spool.path().join(WORKS_LIST))?),
         MAX_PROBLEMS,

@@ -89,7 +89,7 @@ impl EncoderArguments {
     }
 
     /// Returns the names of the given options.
-    pub fn given(&self) -> Vec<&'static str> {
+    pub fn option_names(&self) -> Vec<&'static str> {
         let Self {
             dpr,
             colbert,
@@ -141,7 +141,7 @@ impl EncoderArguments {
         Execution {
             device: self.device.or(settings.device).unwrap_or_default(),
             threads: self.model_threads.or(settings.threads),
-            library: library.or_else(installed_library),
+            library: library.or_else(find_installed_library),
             models: models.map(Path::to_owned),
         }
     }
@@ -149,18 +149,19 @@ impl EncoderArguments {
 
 /// Finds ONNX Runtime: the one installed with the program, else the one of its Python environment, else the one that `make setup`
 /// downloaded.
-fn installed_library() -> Option<PathBuf> {
-    let with_program = installation::library_folders()
+fn find_installed_library() -> Option<PathBuf> {
+    installation::library_folders()
         .iter()
-        .find_map(|folder| find_library(folder));
-    let of_python = || {
-        installation::python_library_folders()
-            .iter()
-            .find_map(|folder| library_in(folder))
-    };
-    with_program
-        .or_else(of_python)
+        .find_map(|folder| find_library(folder))
+        .or_else(find_python_library)
         .or_else(|| find_library(&cache_folder()?))
+}
+
+/// Finds ONNX Runtime in the Python environment of the program.
+fn find_python_library() -> Option<PathBuf> {
+    installation::python_library_folders()
+        .iter()
+        .find_map(|folder| library_in(folder))
 }
 
 /// Returns the folder into which `make setup` downloads libraries and models.

@@ -55,12 +55,13 @@ pub fn message(error: &anyhow::Error) -> String {
 
 /// RocksDB reports a full disk as text only.
 fn is_disk_full(error: &anyhow::Error, text: &str) -> bool {
-    let is_full = |cause: &(dyn std::error::Error + 'static)| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|cause| cause.kind() == io::ErrorKind::StorageFull)
-    };
-    error.chain().any(is_full) || text.contains("No space left on device")
+    error.chain().any(is_storage_full) || text.contains("No space left on device")
+}
+
+fn is_storage_full(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause
+        .downcast_ref::<io::Error>()
+        .is_some_and(|cause| cause.kind() == io::ErrorKind::StorageFull)
 }
 
 /// Returns true if the reader of stdout closed the pipe, which is not an error.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 /// Returns the folders in which models are searched.
 pub fn model_folders() -> Vec<PathBuf> {
-    program()
+    find_program()
         .map(|program| models_beside(&program))
         .unwrap_or_default()
 }
 
 /// Returns the folders in which ONNX Runtime is searched, each with folders such as `onnxruntime-1.31.1`.
 pub fn library_folders() -> Vec<PathBuf> {
-    program()
+    find_program()
         .map(|program| libraries_beside(&program))
         .unwrap_or_default()
 }
@@ -20,13 +20,13 @@ pub fn library_folders() -> Vec<PathBuf> {
 /// Returns the folders of the Python package `onnxruntime` in the environment in which the program is installed, newest Python
 /// first. They contain the library itself.
 pub fn python_library_folders() -> Vec<PathBuf> {
-    program()
+    find_program()
         .map(|program| python_libraries_beside(&program))
         .unwrap_or_default()
 }
 
 /// Returns the path of the running program, without symbolic links.
-fn program() -> Option<PathBuf> {
+fn find_program() -> Option<PathBuf> {
     env::current_exe()
         .and_then(|program| program.canonicalize())
         .ok()
@@ -34,7 +34,7 @@ fn program() -> Option<PathBuf> {
 
 /// Returns the folders of models of a program: one of an unpacked archive, an installed one, and one in Cargo's build folder.
 fn models_beside(program: &Path) -> Vec<PathBuf> {
-    let mut folders = beside(program, "models", "share/lodeseek/models");
+    let mut folders = folders_beside(program, "models", "share/lodeseek/models");
     let checkout = program
         .ancestors()
         .find(|ancestor| ancestor.file_name().is_some_and(|name| name == "target"))
@@ -44,7 +44,7 @@ fn models_beside(program: &Path) -> Vec<PathBuf> {
 }
 
 fn libraries_beside(program: &Path) -> Vec<PathBuf> {
-    beside(program, "lib", "lib/lodeseek")
+    folders_beside(program, "lib", "lib/lodeseek")
 }
 
 /// Returns the folders of libraries of the packages `onnxruntime` for a program in `bin` of a Python environment.
@@ -80,7 +80,7 @@ fn python_minor_version(folder: &str) -> Option<u32> {
 }
 
 /// Returns a folder beside a program of an unpacked archive, and one below the prefix of an installed program.
-fn beside(program: &Path, unpacked: &str, installed: &str) -> Vec<PathBuf> {
+fn folders_beside(program: &Path, unpacked: &str, installed: &str) -> Vec<PathBuf> {
     let folder = program.parent();
     let prefix = folder.and_then(Path::parent);
     folder

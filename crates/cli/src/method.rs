@@ -4,22 +4,25 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lodeseek_snippet::Method;
 
 /// Returns a parser that accepts the names of these methods.
-fn parser(methods: impl IntoIterator<Item = Method>) -> impl TypedValueParser<Value = Method> {
-    let value = |method: Method| {
-        PossibleValue::new(method.name())
+fn value_parser(
+    methods: impl IntoIterator<Item = Method>,
+) -> impl TypedValueParser<Value = Method> {
+    let mut values = Vec::new();
+    for method in methods {
+        let value = PossibleValue::new(method.name())
             .help(method.description())
-            .aliases(method.aliases().iter().copied())
-    };
-    let values: Vec<PossibleValue> = methods.into_iter().map(value).collect();
+            .aliases(method.aliases().iter().copied());
+        values.push(value);
+    }
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Method>())
 }
 
 /// Returns a parser that accepts every method.
 pub fn any() -> impl TypedValueParser<Value = Method> {
-    parser(Method::ALL)
+    value_parser(Method::ALL)
 }
 
 /// Returns a parser that accepts the methods that need no query.
 pub fn without_query() -> impl TypedValueParser<Value = Method> {
-    parser(Method::without_query())
+    value_parser(Method::without_query())
 }

@@ -57,7 +57,7 @@ pub fn check_writable(path: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     check_folder(path)?;
-    let unfinished = unfinished(path);
+    let unfinished = temporary_path(path);
     std::fs::write(&unfinished, b"").with_context(|| unfinished.display().to_string())?;
     std::fs::remove_file(&unfinished).with_context(|| unfinished.display().to_string())
 }
@@ -78,7 +78,7 @@ fn check_folder(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Returns the temporary name of a file that is written.
-fn unfinished(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".unfinished");
     name.into()
@@ -100,7 +100,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         return written.with_context(|| path.display().to_string());
     }
     check_folder(path)?;
-    let unfinished = unfinished(path);
+    let unfinished = temporary_path(path);
     std::fs::write(&unfinished, bytes).with_context(|| unfinished.display().to_string())?;
     std::fs::rename(&unfinished, path).with_context(|| path.display().to_string())
 }

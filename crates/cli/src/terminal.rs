@@ -50,15 +50,8 @@ impl Style {
     }
 
     /// Returns the text as a link (OSC 8), if the address is an HTTP address without control characters.
-    pub fn linked(self, text: &str, address: Option<&str>) -> String {
-        let is_web =
-            |address: &&str| address.starts_with("https://") || address.starts_with("http://");
-        let is_plain = |address: &&str| address.bytes().all(|byte| byte.is_ascii_graphic());
-        match address
-            .filter(is_web)
-            .filter(is_plain)
-            .filter(|_| self.links)
-        {
+    pub fn link(self, text: &str, address: Option<&str>) -> String {
+        match address.filter(|address| self.links && is_link_target(address)) {
             Some(address) => format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),
             None => text.to_owned(),
         }
@@ -75,24 +68,30 @@ impl Style {
     }
 
     /// Returns the text emphasised as a match.
-    pub fn matched(self, text: &str) -> String {
+    pub fn highlight(self, text: &str) -> String {
         self.wrap("1;4;33", text)
     }
 
     /// Returns the text with the matching words emphasised.
-    pub fn marked(self, text: &str, is_match: impl Fn(&str) -> bool) -> String {
+    pub fn highlight_words(self, text: &str, is_match: impl Fn(&str) -> bool) -> String {
         if !self.colours {
             return text.to_owned();
         }
-        let mark = |word: &str| {
-            if is_match(word) {
-                self.matched(word)
-            } else {
-                word.to_owned()
-            }
-        };
-        text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
+        let mut words = Vec::new();
+        for word in text.split(' ') {
+            words.push(match is_match(word) {
+                true => self.highlight(word),
+                false => word.to_owned(),
+            });
+        }
+        words.join(" ")
     }
+}
+
+/// Returns true for an HTTP address that cannot end the control sequence of a link.
+fn is_link_target(address: &str) -> bool {
+    (address.starts_with("https://") || address.starts_with("http://"))
+        && address.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Output format of commands that report a state.
@@ -129,7 +128,7 @@ pub fn first_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 }
 
 /// Returns the form of a verb for a number of things, for example `keeps` for one and `keep` for others.
-pub fn verb<'w>(count: usize, singular: &'w str, plural: &'w str) -> &'w str {
+pub fn verb_form<'w>(count: usize, singular: &'w str, plural: &'w str) -> &'w str {
     if count == 1 { singular } else { plural }
 }
 
@@ -211,7 +210,7 @@ fn time_left(elapsed: Duration, done: u64, all: u64) -> Option<Duration> {
 }
 
 /// Time between two lines of progress without a terminal.
-const LINE_INTERVAL: Duration = Duration::from_secs(10);
+const MIN_LINE_INTERVAL: Duration = Duration::from_secs(10);
 /// Width of a line of progress without a terminal, in columns.
 const LINE_COLUMNS: u16 = 200;
 
@@ -253,7 +252,7 @@ impl LineState {
     fn take_line(&mut self, now: Instant) -> Option<String> {
         let text = mem::take(&mut self.text);
         let line = text.trim();
-        if line.is_empty() || now.duration_since(self.written) < LINE_INTERVAL {
+        if line.is_empty() || now.duration_since(self.written) < MIN_LINE_INTERVAL {
             return None;
         }
         let progress = without_times(line);
@@ -449,7 +448,7 @@ mod tests {
                 colours,
                 links: false,
             }
-            .marked("a red oak", |word| word == "red")
+            .highlight_words("a red oak", |word| word == "red")
         };
         assert_eq!(marked(false), "a red oak");
         assert_eq!(marked(true), "a \u{1b}[1;4;33mred\u{1b}[0m oak");
@@ -462,7 +461,7 @@ mod tests {
                 colours: false,
                 links,
             }
-            .linked("Oaks", address)
+            .link("Oaks", address)
         };
         let link = "\u{1b}]8;;https://e.org/oaks\u{1b}\\Oaks\u{1b}]8;;\u{1b}\\";
         assert_eq!(linked(true, Some("https://e.org/oaks")), link);

@@ -11,13 +11,13 @@ pub fn positive(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// Parses a year.
-pub fn year(text: &str) -> Result<i32, String> {
+pub fn parse_year(text: &str) -> Result<i32, String> {
     let year = text.parse().ok().filter(|year| (0..=9999).contains(year));
     year.ok_or_else(|| "expected a year from 0 to 9999, for example 2018".to_owned())
 }
 
 /// Parses a list of values that are separated by commas or white space.
-pub fn list<T: FromStr<Err: Display>>(text: &str) -> Result<Vec<T>, String> {
+pub fn parse_list<T: FromStr<Err: Display>>(text: &str) -> Result<Vec<T>, String> {
     let mut values = Vec::new();
     for value in text.replace(',', " ").split_whitespace() {
         let value = value
@@ -38,13 +38,13 @@ mod tests {
     #[test]
     fn lists_have_commas_or_spaces() {
         for text in ["1,2,3", "1 2 3", "1, 2,3", " 1,2 3,"] {
-            assert_eq!(list::<u8>(text), Ok(vec![1, 2, 3]), "{text}");
+            assert_eq!(parse_list::<u8>(text), Ok(vec![1, 2, 3]), "{text}");
         }
         for text in ["", " ", ","] {
-            let error = list::<u8>(text).expect_err("no value");
+            let error = parse_list::<u8>(text).expect_err("no value");
             assert!(error.contains("with commas"), "{error}");
         }
-        let error = list::<u8>("1;2").expect_err("another separator");
+        let error = parse_list::<u8>("1;2").expect_err("another separator");
         assert!(
             error.ends_with("; separate several values with commas"),
             "{error}"
@@ -60,13 +60,13 @@ mod tests {
                 .all(|text| positive(text).is_err())
         );
         assert_eq!(
-            (year("2018"), year("0"), year("9999")),
+            (parse_year("2018"), parse_year("0"), parse_year("9999")),
             (Ok(2018), Ok(0), Ok(9999))
         );
         assert!(
             ["10000", "-1", "2018.5", "abc"]
                 .iter()
-                .all(|text| year(text).is_err())
+                .all(|text| parse_year(text).is_err())
         );
     }
 }

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
-/// Number of datasets whose objects are fetched at once.
-const DATASETS_AT_ONCE: usize = 64;
+/// Maximum number of datasets whose objects are fetched together.
+const MAX_FETCHED_DATASETS: usize = 64;
 
 /// Reads results as an Arrow stream, and sorts them by their place in the plan. Of repeated results of a task, one is kept:
 /// a derived one if there is one.
@@ -31,9 +31,13 @@ pub fn read_results(input: impl Read) -> Result<Vec<TaskResult>, ClusterError> {
     for batch in StreamReader::try_new(input, None).map_err(&failed)? {
         results.extend(TaskResult::from_batch(&batch.map_err(&failed)?)?);
     }
+    // The first result of a task stays: a derived one precedes failed ones.
     results.sort_by(|one, other| {
-        let is_failed = |result: &TaskResult| result.status == TaskStatus::Failed;
-        (one.position, &one.id, is_failed(one)).cmp(&(other.position, &other.id, is_failed(other)))
+        (one.position, &one.id, one.is_failed()).cmp(&(
+            other.position,
+            &other.id,
+            other.is_failed(),
+        ))
     });
     results.dedup_by(|one, other| (one.position, &one.id) == (other.position, &other.id));
     Ok(results)
@@ -104,7 +108,7 @@ impl<'r> Assembly<'r> {
             .into_iter()
             .enumerate()
             .collect();
-        let chunks = results.chunks(DATASETS_AT_ONCE);
+        let chunks = results.chunks(MAX_FETCHED_DATASETS);
         let datasets = chunks.flat_map(|results| match self.stage(store, results) {
             Ok(staged) => staged.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
@@ -115,7 +119,7 @@ impl<'r> Assembly<'r> {
         };
         Loader::new(store)
             .with_options(options)
-            .load_staged(datasets, total, on_progress)
+            .load_staged_datasets(datasets, total, on_progress)
     }
 
     /// Fetches the records and the version files of some datasets, which have distinct numbers.
@@ -126,9 +130,10 @@ impl<'r> Assembly<'r> {
     ) -> Result<Vec<StagedDataset>, ClusterError> {
         let mut objects = Vec::with_capacity(results.len());
         for (number, result) in results {
-            let missing =
-                || ClusterError::row(result::TABLE, &result.id, "a derived dataset has no record");
-            let record = result.record.clone().ok_or_else(missing)?;
+            let record = result
+                .record
+                .clone()
+                .ok_or_else(|| invalid_result(result, "a derived dataset has no record"))?;
             objects.push((record, self.folder.path().join(number.to_string())));
         }
         self.remote.fetch_objects(&objects)?;
@@ -137,9 +142,11 @@ impl<'r> Assembly<'r> {
         for ((_, result), (_, path)) in results.iter().zip(objects) {
             let record = Record::read(&path)?;
             let header = record.header()?;
-            let not_valid = |reason: &str| ClusterError::row(result::TABLE, &result.id, reason);
             if header.id != result.id || header.report.id.as_str() != result.id {
-                return Err(not_valid("its record belongs to another dataset"));
+                return Err(invalid_result(
+                    result,
+                    "its record belongs to another dataset",
+                ));
             }
             check_base(&header, store)?;
             check_settings(&record, &header, &self.target)?;
@@ -147,8 +154,8 @@ impl<'r> Assembly<'r> {
             self.records
                 .insert(DatasetId::new(result.id.as_str())?, path);
             let paths = version_paths(store.home(), &header.version);
-            let [graph, counts, fingerprint, sample, labels] =
-                paths.ok_or_else(|| not_valid("the version of its content is not valid"))?;
+            let [graph, counts, fingerprint, sample, labels] = paths
+                .ok_or_else(|| invalid_result(result, "the version of its content is not valid"))?;
             if !store.has_graph_file(&header.version) {
                 files.extend([graph, counts, fingerprint].into_iter().zip(header.objects));
             }
@@ -199,7 +206,7 @@ impl<'r> Assembly<'r> {
             .transpose()
     }
 
-    fn read_derived(
+    fn read_dataset(
         &self,
         id: &DatasetId,
         version: &str,
@@ -248,7 +255,7 @@ impl<'r> Assembly<'r> {
 
     /// Returns the datasets whose records were found damaged, each with the first error. They were derived again.
     #[must_use]
-    pub fn damaged(self) -> BTreeMap<DatasetId, ClusterError> {
+    pub fn damaged_datasets(self) -> BTreeMap<DatasetId, ClusterError> {
         self.damaged
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)
@@ -256,13 +263,17 @@ impl<'r> Assembly<'r> {
 }
 
 impl DerivedSource for Assembly<'_> {
-    fn derived(&self, id: &DatasetId, version: &str) -> Option<DerivedDataset> {
-        self.note_damage(id, self.read_derived(id, version))
+    fn derived_dataset(&self, id: &DatasetId, version: &str) -> Option<DerivedDataset> {
+        self.note_damage(id, self.read_dataset(id, version))
     }
 
     fn vectors(&self, id: &DatasetId, fingerprint: &str, digest: &str) -> Option<[Rows; 2]> {
         self.note_damage(id, self.read_vectors(id, fingerprint, digest))
     }
+}
+
+fn invalid_result(result: &TaskResult, reason: &str) -> ClusterError {
+    ClusterError::row(result::TABLE, &result.id, reason)
 }
 
 /// Returns an error if a dataset was derived for another base: all IRIs in its data would be wrong.

@@ -78,6 +78,6 @@ pub(crate) fn decimals(
 }
 
 /// Returns a count as a number of a column.
-pub(crate) fn count(number: u64) -> i64 {
+pub(crate) fn to_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -21,8 +21,8 @@ use std::sync::Mutex;
 
 /// Name of the role of a worker process that derives datasets.
 pub const DERIVATION_ROLE: &str = "derivation";
-/// Length of the pieces of a result.
-const PIECE_BYTES: usize = 1 << 20;
+/// Maximum length of the pieces of a result.
+const MAX_PIECE_BYTES: usize = 1 << 20;
 
 /// A task for the worker process: all files are local.
 #[derive(Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Handler for DerivationHandler {
             .and_then(|status| peak_bytes(status).ok())
             .unwrap_or_default();
         context.send(&serde_json::to_vec(&Answer::Derived(Box::new(derivation)))?)?;
-        let mut piece = vec![0; PIECE_BYTES];
+        let mut piece = vec![0; MAX_PIECE_BYTES];
         for content in &mut contents {
             loop {
                 match content.reader.read(&mut piece)? {
@@ -137,11 +137,10 @@ impl Content {
 
 /// Derives a dataset by the steps of a load and of an index. Returns the contents in the order of [`Derivation::sizes`].
 fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 8]), ClusterError> {
-    let invalid =
-        |reason: &dyn ToString| ClusterError::row(crate::task::TABLE, &task.id, reason.to_string());
     let iris = Iris::new(&task.base)?;
     let id = DatasetId::new(task.id.as_str())?;
-    let description = parse_description(&task.description).map_err(|error| invalid(&error))?;
+    let description =
+        parse_description(&task.description).map_err(|error| invalid_task(task, error))?;
     let folder = ContentFolder::new(&task.scratch).with_graph_limit(task.graph_limit);
     folder.create()?;
     let DatasetContent {
@@ -158,17 +157,15 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 8]), ClusterEr
     )?;
     let triples = content.len();
     drop(content);
-    let entry = entry(&description, &id, &iris, &version).ok_or_else(|| {
-        invalid(&format!(
-            "its description does not describe {}",
-            iris.dataset(&id)
-        ))
+    let entry = find_entry(&description, &id, &iris, &version).ok_or_else(|| {
+        let reason = format!("its description does not describe {}", iris.dataset(&id));
+        invalid_task(task, reason)
     })?;
     let now = match task.planned.as_str() {
         "" => None,
         time => Some(
             time.parse()
-                .map_err(|error| invalid(&format!("planned: {error}")))?,
+                .map_err(|error| invalid_task(task, format!("planned: {error}")))?,
         ),
     };
     let options = IndexOptions {
@@ -182,16 +179,12 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 8]), ClusterEr
     drop(content);
     let report = DatasetReport::new(id, entry.dataset.metadata.title(), triples, files);
     let paths = version_paths(&task.scratch, &version)
-        .ok_or_else(|| invalid(&"its version is not valid"))?;
-    let json = |triples: &[Triple]| {
-        triples_to_json(triples)
-            .map(Content::from_bytes)
-            .map_err(|error| invalid(&error))
-    };
-    let document = serde_json::to_vec(&derived.document).map_err(|error| invalid(&error))?;
+        .ok_or_else(|| invalid_task(task, "its version is not valid"))?;
+    let document =
+        serde_json::to_vec(&derived.document).map_err(|error| invalid_task(task, error))?;
     let [graph, counts, canonical, sample, labels] = &paths;
     let canonical = fs::read(canonical).map_err(ClusterError::io(canonical))?;
-    let fingerprint = fingerprint(&canonical);
+    let fingerprint = parse_fingerprint(&canonical);
     let contents = [
         Content::from_file(graph)?,
         Content::from_file(counts)?,
@@ -199,8 +192,8 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 8]), ClusterEr
         Content::from_file(sample)?,
         Content::from_file(labels)?,
         Content::from_bytes(document),
-        json(&derived.profile)?,
-        json(&derived.snippet)?,
+        serialize_triples(task, &derived.profile)?,
+        serialize_triples(task, &derived.snippet)?,
     ];
     let sizes = contents.each_ref().map(|content| content.bytes);
     let derivation = Derivation {
@@ -223,7 +216,7 @@ pub(crate) fn parse_description(text: &str) -> Result<Vec<Triple>, oxttl::Turtle
 }
 
 /// Returns the dataset as the store returns it: from its description.
-fn entry(description: &[Triple], id: &DatasetId, iris: &Iris, version: &str) -> Option<Entry> {
+fn find_entry(description: &[Triple], id: &DatasetId, iris: &Iris, version: &str) -> Option<Entry> {
     let mut builder = TripleGraphBuilder::new();
     description
         .iter()
@@ -236,8 +229,18 @@ fn entry(description: &[Triple], id: &DatasetId, iris: &Iris, version: &str) -> 
     })
 }
 
+fn serialize_triples(task: &DerivationTask, triples: &[Triple]) -> Result<Content, ClusterError> {
+    triples_to_json(triples)
+        .map(Content::from_bytes)
+        .map_err(|error| invalid_task(task, error))
+}
+
+fn invalid_task(task: &DerivationTask, reason: impl ToString) -> ClusterError {
+    ClusterError::row(crate::task::TABLE, &task.id, reason)
+}
+
 /// Returns the canonical fingerprint in its file: the second line, unless it was not computed.
-fn fingerprint(file: &[u8]) -> Option<String> {
+fn parse_fingerprint(file: &[u8]) -> Option<String> {
     let line = std::str::from_utf8(file).ok()?.lines().nth(1)?;
     (line.len() == 64).then(|| line.to_owned())
 }

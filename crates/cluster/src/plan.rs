@@ -15,8 +15,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// Number of tasks in a batch of the table.
-const TASKS_OF_BATCH: usize = 1_000;
+/// Maximum number of tasks in a batch of the table.
+const MAX_BATCH_TASKS: usize = 1_000;
 
 /// Options of a plan.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Plan {
                 base: options.iris.base().to_owned(),
                 planned: planned.clone(),
                 description: String::from_utf8_lossy(&description).into_owned(),
-                sources: sources(dataset, &catalog.folder, options)?,
+                sources: plan_sources(dataset, &catalog.folder, options)?,
             });
         }
         Ok(())
@@ -73,14 +73,14 @@ impl Plan {
         let failed = ClusterError::arrow(TABLE);
         let schema = Task::to_batch(&[])?.schema();
         let mut writer = StreamWriter::try_new(output, &schema).map_err(&failed)?;
-        for tasks in self.tasks.chunks(TASKS_OF_BATCH) {
+        for tasks in self.tasks.chunks(MAX_BATCH_TASKS) {
             writer.write(&Task::to_batch(tasks)?).map_err(&failed)?;
         }
         writer.finish().map_err(&failed)
     }
 }
 
-fn sources(
+fn plan_sources(
     dataset: &Dataset,
     folder: &Path,
     options: &PlanOptions,
@@ -111,7 +111,7 @@ fn sources(
                 Ok(mut file) => {
                     let (bytes, sha256) = copy_and_hash(&mut file, &mut io::sink())
                         .map_err(ClusterError::io(&path))?;
-                    task.url = Some(address(&path, options)?);
+                    task.url = Some(file_url(&path, options)?);
                     (task.bytes, task.sha256) = (bytes, Some(sha256));
                 }
                 Err(error) => task.unreadable = Some(error.to_string()),
@@ -130,27 +130,30 @@ fn is_download(source: &TaskSource, downloads: Downloads) -> bool {
 }
 
 /// Returns the address of a local file for workers.
-fn address(path: &Path, options: &PlanOptions) -> Result<String, ClusterError> {
-    let invalid = |reason: String| ClusterError::io(path)(io::Error::other(reason));
-    let path = path.canonicalize().map_err(ClusterError::io(path))?;
+fn file_url(path: &Path, options: &PlanOptions) -> Result<String, ClusterError> {
+    let canonical = path.canonicalize().map_err(ClusterError::io(path))?;
     let Some((url, folder)) = &options.files_at else {
-        let url = Url::from_file_path(&path)
-            .map_err(|()| invalid("the path has no address".to_owned()))?;
+        let url = Url::from_file_path(&canonical)
+            .map_err(|()| invalid_path(path, "the path has no address".to_owned()))?;
         return Ok(url.into());
     };
-    let inner = path
+    let inner = canonical
         .strip_prefix(folder)
-        .map_err(|_| invalid(format!("it lies outside {}", folder.display())))?;
+        .map_err(|_| invalid_path(path, format!("it lies outside {}", folder.display())))?;
     let mut url = url.clone();
     let segments = inner
         .components()
         .map(|part| part.as_os_str().to_string_lossy().into_owned());
-    let shown = url.to_string();
+    let folder_url = url.to_string();
     url.path_segments_mut()
-        .map_err(|()| invalid(format!("{shown} has no path")))?
+        .map_err(|()| invalid_path(path, format!("{folder_url} has no path")))?
         .pop_if_empty()
         .extend(segments);
     Ok(url.into())
+}
+
+fn invalid_path(path: &Path, reason: String) -> ClusterError {
+    ClusterError::io(path)(io::Error::other(reason))
 }
 
 #[cfg(test)]

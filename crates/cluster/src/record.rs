@@ -94,7 +94,7 @@ impl RecordBuilder {
             names: Vec::new(),
             contents: Vec::new(),
         };
-        builder.add(HEADER, "", json(&header.id, header)?);
+        builder.add(HEADER, "", to_json(&header.id, header)?);
         builder.add(DESCRIPTION, "", description.as_bytes().to_vec());
         for (part, content) in [DOCUMENT, PROFILE, SNIPPET].into_iter().zip(derived) {
             builder.add(part, "", content);
@@ -117,7 +117,7 @@ impl RecordBuilder {
             columns,
             rows,
         };
-        self.add(ENCODING, &encoded.fingerprint, json(id, &encoding)?);
+        self.add(ENCODING, &encoded.fingerprint, to_json(id, &encoding)?);
         self.add(
             METADATA_VECTORS,
             &encoded.fingerprint,
@@ -209,10 +209,9 @@ impl Record {
     }
 
     pub(crate) fn description(&self, id: &str) -> Result<Vec<Triple>, ClusterError> {
-        let invalid = |error: &dyn ToString| ClusterError::row(TABLE, id, error.to_string());
-        let text =
-            std::str::from_utf8(self.part(DESCRIPTION, "")?).map_err(|error| invalid(&error))?;
-        parse_description(text).map_err(|error| invalid(&error))
+        let text = std::str::from_utf8(self.part(DESCRIPTION, "")?)
+            .map_err(|error| ClusterError::row(TABLE, id, error))?;
+        parse_description(text).map_err(|error| ClusterError::row(TABLE, id, error))
     }
 
     pub(crate) fn document(&self, id: &str) -> Result<IndexDocument, ClusterError> {
@@ -222,11 +221,14 @@ impl Record {
 
     /// Returns the triples of the profile and of the snippet.
     pub(crate) fn derived_triples(&self, id: &str) -> Result<[Vec<Triple>; 2], ClusterError> {
-        let read = |part| {
-            let triples = triples_from_json(self.part(part, "")?);
-            triples.map_err(|error| ClusterError::row(TABLE, id, error))
-        };
-        Ok([read(PROFILE)?, read(SNIPPET)?])
+        Ok([
+            self.read_triples(id, PROFILE)?,
+            self.read_triples(id, SNIPPET)?,
+        ])
+    }
+
+    fn read_triples(&self, id: &str, part: &'static str) -> Result<Vec<Triple>, ClusterError> {
+        triples_from_json(self.part(part, "")?).map_err(|error| ClusterError::row(TABLE, id, error))
     }
 
     /// Returns the extent of the vectors of an encoder. `None` if the record has none.
@@ -258,23 +260,31 @@ impl Record {
         else {
             return Ok(None);
         };
-        let rows = |part, rows| {
-            let rows = Rows::from_bytes(
-                self.part(part, fingerprint)?,
-                rows,
-                encoding.columns,
-                encoding.precision,
-            );
-            rows.ok_or_else(|| ClusterError::row(TABLE, fingerprint, "vectors of another size"))
-        };
+        let [metadata, content] = encoding.rows;
         Ok(Some([
-            rows(METADATA_VECTORS, encoding.rows[0])?,
-            rows(CONTENT_VECTORS, encoding.rows[1])?,
+            self.read_rows(METADATA_VECTORS, fingerprint, &encoding, metadata)?,
+            self.read_rows(CONTENT_VECTORS, fingerprint, &encoding, content)?,
         ]))
+    }
+
+    fn read_rows(
+        &self,
+        part: &'static str,
+        fingerprint: &str,
+        encoding: &Encoding,
+        count: usize,
+    ) -> Result<Rows, ClusterError> {
+        let rows = Rows::from_bytes(
+            self.part(part, fingerprint)?,
+            count,
+            encoding.columns,
+            encoding.precision,
+        );
+        rows.ok_or_else(|| ClusterError::row(TABLE, fingerprint, "vectors of another size"))
     }
 }
 
-fn json(id: &str, value: &impl Serialize) -> Result<Vec<u8>, ClusterError> {
+fn to_json(id: &str, value: &impl Serialize) -> Result<Vec<u8>, ClusterError> {
     serde_json::to_vec(value).map_err(|error| ClusterError::row(TABLE, id, error))
 }
 
@@ -296,24 +306,31 @@ pub(crate) fn triples_to_json(triples: &[Triple]) -> serde_json::Result<Vec<u8>>
 fn triples_from_json(json: &[u8]) -> Result<Vec<Triple>, String> {
     let serialized: Vec<[SerializedTerm; 3]> =
         serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    let triple = |terms: &[SerializedTerm; 3]| {
-        let term = |term: &SerializedTerm| {
-            term.to_term()
-                .filter(is_writable)
-                .ok_or_else(|| format!("{term:?} is no term"))
-        };
-        let (subject, predicate, object) = (term(&terms[0])?, term(&terms[1])?, term(&terms[2])?);
-        let subject = match subject {
-            Term::NamedNode(node) => NamedOrBlankNode::from(node),
-            Term::BlankNode(node) => node.into(),
-            other => return Err(format!("{other} is no subject")),
-        };
-        match predicate {
-            Term::NamedNode(predicate) => Ok(Triple::new(subject, predicate, object)),
-            other => Err(format!("{other} is no predicate")),
-        }
+    serialized.iter().map(read_triple).collect()
+}
+
+fn read_triple(terms: &[SerializedTerm; 3]) -> Result<Triple, String> {
+    let [subject, predicate, object] = terms;
+    let (subject, predicate, object) = (
+        read_term(subject)?,
+        read_term(predicate)?,
+        read_term(object)?,
+    );
+    let subject = match subject {
+        Term::NamedNode(node) => NamedOrBlankNode::from(node),
+        Term::BlankNode(node) => node.into(),
+        other => return Err(format!("{other} is no subject")),
     };
-    serialized.iter().map(triple).collect()
+    match predicate {
+        Term::NamedNode(predicate) => Ok(Triple::new(subject, predicate, object)),
+        other => Err(format!("{other} is no predicate")),
+    }
+}
+
+fn read_term(term: &SerializedTerm) -> Result<Term, String> {
+    term.to_term()
+        .filter(is_writable)
+        .ok_or_else(|| format!("{term:?} is no term"))
 }
 
 /// Returns true if a term has no characters that end it in RDF syntaxes.

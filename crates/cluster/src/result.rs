@@ -1,6 +1,6 @@
 //! Results of tasks.
 
-use crate::columns::{count, decimals, integers, required_texts, texts};
+use crate::columns::{decimals, integers, required_texts, texts, to_integer};
 use crate::{ClusterError, Task};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -82,52 +82,49 @@ impl TaskResult {
         }
     }
 
+    pub(crate) fn is_failed(&self) -> bool {
+        self.status == TaskStatus::Failed
+    }
+
     /// Returns the schema of a table of results.
     pub(crate) fn schema() -> SchemaRef {
-        let field = |name: &str, data_type: &DataType, nullable| {
-            Field::new(name, data_type.clone(), nullable)
-        };
-        let (text, integer, float) = (DataType::Utf8, DataType::Int64, DataType::Float64);
         Arc::new(Schema::new(vec![
-            field("position", &integer, false),
-            field("id", &text, false),
-            field("base", &text, false),
-            field("status", &text, false),
-            field("reason", &text, true),
-            field("triples", &integer, false),
-            field("skipped", &integer, false),
-            field("fingerprint", &text, true),
-            field("graph", &text, true),
-            field("record", &text, true),
-            field("record_bytes", &integer, false),
-            field("stored_bytes", &integer, false),
-            field("seconds", &float, false),
-            field("encoding_seconds", &float, false),
-            field("peak_bytes", &integer, false),
+            Field::new("position", DataType::Int64, false),
+            Field::new("id", DataType::Utf8, false),
+            Field::new("base", DataType::Utf8, false),
+            Field::new("status", DataType::Utf8, false),
+            Field::new("reason", DataType::Utf8, true),
+            Field::new("triples", DataType::Int64, false),
+            Field::new("skipped", DataType::Int64, false),
+            Field::new("fingerprint", DataType::Utf8, true),
+            Field::new("graph", DataType::Utf8, true),
+            Field::new("record", DataType::Utf8, true),
+            Field::new("record_bytes", DataType::Int64, false),
+            Field::new("stored_bytes", DataType::Int64, false),
+            Field::new("seconds", DataType::Float64, false),
+            Field::new("encoding_seconds", DataType::Float64, false),
+            Field::new("peak_bytes", DataType::Int64, false),
         ]))
     }
 
     /// Returns a table of one result.
     pub(crate) fn to_batch(&self) -> Result<RecordBatch, ClusterError> {
-        let text = |value: Option<&str>| Arc::new(StringArray::from(vec![value])) as ArrayRef;
-        let integer = |value| Arc::new(Int64Array::from(vec![count(value)])) as ArrayRef;
-        let float = |value| Arc::new(Float64Array::from(vec![value])) as ArrayRef;
         let columns = vec![
-            integer(self.position),
-            text(Some(&self.id)),
-            text(Some(&self.base)),
-            text(Some(self.status.name())),
-            text(self.reason.as_deref()),
-            integer(self.triples),
-            integer(self.skipped),
-            text(self.fingerprint.as_deref()),
-            text(self.graph.as_deref()),
-            text(self.record.as_ref().map(|record| record.sha256.as_str())),
-            integer(self.record.as_ref().map_or(0, |record| record.bytes)),
-            integer(self.stored_bytes),
-            float(self.seconds),
-            float(self.encoding_seconds),
-            integer(self.peak_bytes),
+            integer_column(self.position),
+            text_column(Some(&self.id)),
+            text_column(Some(&self.base)),
+            text_column(Some(self.status.name())),
+            text_column(self.reason.as_deref()),
+            integer_column(self.triples),
+            integer_column(self.skipped),
+            text_column(self.fingerprint.as_deref()),
+            text_column(self.graph.as_deref()),
+            text_column(self.record.as_ref().map(|record| record.sha256.as_str())),
+            integer_column(self.record.as_ref().map_or(0, |record| record.bytes)),
+            integer_column(self.stored_bytes),
+            float_column(self.seconds),
+            float_column(self.encoding_seconds),
+            integer_column(self.peak_bytes),
         ];
         RecordBatch::try_new(Self::schema(), columns).map_err(ClusterError::arrow(TABLE))
     }
@@ -139,47 +136,64 @@ impl TaskResult {
             required_texts(batch, TABLE, "status")?,
         );
         let bases = required_texts(batch, TABLE, "base")?;
-        let text = |column| texts(batch, TABLE, column);
-        let (reasons, fingerprints) = (text("reason")?, text("fingerprint")?);
-        let (graphs, records) = (text("graph")?, text("record")?);
-        let number = |column| integers(batch, TABLE, column);
-        let (positions, triples, skipped) =
-            (number("position")?, number("triples")?, number("skipped")?);
-        let (record_bytes, stored, peaks) = (
-            number("record_bytes")?,
-            number("stored_bytes")?,
-            number("peak_bytes")?,
-        );
+        let reasons = texts(batch, TABLE, "reason")?;
+        let fingerprints = texts(batch, TABLE, "fingerprint")?;
+        let graphs = texts(batch, TABLE, "graph")?;
+        let records = texts(batch, TABLE, "record")?;
+        let positions = integers(batch, TABLE, "position")?;
+        let triples = integers(batch, TABLE, "triples")?;
+        let skipped = integers(batch, TABLE, "skipped")?;
+        let record_bytes = integers(batch, TABLE, "record_bytes")?;
+        let stored = integers(batch, TABLE, "stored_bytes")?;
+        let peaks = integers(batch, TABLE, "peak_bytes")?;
         let seconds = decimals(batch, TABLE, "seconds")?;
         let encoding_seconds = decimals(batch, TABLE, "encoding_seconds")?;
         let mut results = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {
             let id = ids[row];
-            let natural = |value: i64| {
-                u64::try_from(value).map_err(|error| ClusterError::row(TABLE, id, error))
-            };
-            let owned = |values: &[Option<&str>]| values[row].map(str::to_owned);
             let status = [TaskStatus::Derived, TaskStatus::Failed]
                 .into_iter()
                 .find(|one| one.name() == statuses[row]);
-            let bytes = natural(record_bytes[row])?;
+            let bytes = to_count(id, record_bytes[row])?;
             results.push(Self {
-                position: natural(positions[row])?,
+                position: to_count(id, positions[row])?,
                 id: id.to_owned(),
                 base: bases[row].to_owned(),
                 status: status.ok_or_else(|| ClusterError::row(TABLE, id, "unknown status"))?,
-                reason: owned(&reasons),
-                triples: natural(triples[row])?,
-                skipped: natural(skipped[row])?,
-                fingerprint: owned(&fingerprints),
-                graph: owned(&graphs),
-                record: owned(&records).map(|sha256| StoredObject { sha256, bytes }),
-                stored_bytes: natural(stored[row])?,
+                reason: reasons[row].map(str::to_owned),
+                triples: to_count(id, triples[row])?,
+                skipped: to_count(id, skipped[row])?,
+                fingerprint: fingerprints[row].map(str::to_owned),
+                graph: graphs[row].map(str::to_owned),
+                record: records[row].map(|sha256| StoredObject {
+                    sha256: sha256.to_owned(),
+                    bytes,
+                }),
+                stored_bytes: to_count(id, stored[row])?,
                 seconds: seconds[row],
                 encoding_seconds: encoding_seconds[row],
-                peak_bytes: natural(peaks[row])?,
+                peak_bytes: to_count(id, peaks[row])?,
             });
         }
         Ok(results)
     }
+}
+
+/// Returns a column of one row.
+fn text_column(value: Option<&str>) -> ArrayRef {
+    Arc::new(StringArray::from(vec![value]))
+}
+
+/// Returns a column of one row.
+fn integer_column(value: u64) -> ArrayRef {
+    Arc::new(Int64Array::from(vec![to_integer(value)]))
+}
+
+/// Returns a column of one row.
+fn float_column(value: f64) -> ArrayRef {
+    Arc::new(Float64Array::from(vec![value]))
+}
+
+fn to_count(id: &str, value: i64) -> Result<u64, ClusterError> {
+    u64::try_from(value).map_err(|error| ClusterError::row(TABLE, id, error))
 }

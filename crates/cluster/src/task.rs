@@ -1,7 +1,7 @@
 //! Tasks of workers: one for each dataset.
 
 use crate::ClusterError;
-use crate::columns::{count, integers, required_texts, texts};
+use crate::columns::{integers, required_texts, texts, to_integer};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
 use lodeseek_harvest::is_address;
@@ -80,27 +80,25 @@ impl Task {
 
     /// Returns a table of tasks.
     pub(crate) fn to_batch(tasks: &[Self]) -> Result<RecordBatch, ClusterError> {
-        let text = |value: &dyn Fn(&Self) -> String| -> ArrayRef {
-            Arc::new(StringArray::from_iter_values(tasks.iter().map(value)))
-        };
-        let number = |value: &dyn Fn(&Self) -> u64| -> ArrayRef {
-            Arc::new(Int64Array::from_iter_values(
-                tasks.iter().map(|task| count(value(task))),
-            ))
-        };
         let mut sources = Vec::with_capacity(tasks.len());
         for task in tasks {
             let json = serde_json::to_string(&task.sources);
             sources.push(json.map_err(|error| ClusterError::row(TABLE, &task.id, error))?);
         }
         let columns: Result<_, ArrowError> = RecordBatch::try_from_iter([
-            ("position", number(&|task| task.position)),
-            ("id", text(&|task| task.id.clone())),
-            ("base", text(&|task| task.base.clone())),
-            ("planned", text(&|task| task.planned.clone())),
-            ("bytes", number(&Self::bytes)),
-            ("host", text(&|task| task.host().unwrap_or_default())),
-            ("description", text(&|task| task.description.clone())),
+            ("position", integer_column(tasks, |task| task.position)),
+            ("id", text_column(tasks, |task| task.id.clone())),
+            ("base", text_column(tasks, |task| task.base.clone())),
+            ("planned", text_column(tasks, |task| task.planned.clone())),
+            ("bytes", integer_column(tasks, Self::bytes)),
+            (
+                "host",
+                text_column(tasks, |task| task.host().unwrap_or_default()),
+            ),
+            (
+                "description",
+                text_column(tasks, |task| task.description.clone()),
+            ),
             ("sources", Arc::new(StringArray::from(sources)) as ArrayRef),
         ]);
         columns.map_err(ClusterError::arrow(TABLE))
@@ -108,9 +106,11 @@ impl Task {
 
     /// Reads the tasks of a table.
     pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>, ClusterError> {
-        let text = |column| required_texts(batch, TABLE, column);
-        let (ids, bases, descriptions) = (text("id")?, text("base")?, text("description")?);
-        let (sources, positions) = (text("sources")?, integers(batch, TABLE, "position")?);
+        let ids = required_texts(batch, TABLE, "id")?;
+        let bases = required_texts(batch, TABLE, "base")?;
+        let descriptions = required_texts(batch, TABLE, "description")?;
+        let sources = required_texts(batch, TABLE, "sources")?;
+        let positions = integers(batch, TABLE, "position")?;
         let planned = texts(batch, TABLE, "planned")?;
         let mut tasks = Vec::with_capacity(ids.len());
         for row in 0..batch.num_rows() {
@@ -129,4 +129,14 @@ impl Task {
         }
         Ok(tasks)
     }
+}
+
+fn text_column(tasks: &[Task], value: impl Fn(&Task) -> String) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(tasks.iter().map(value)))
+}
+
+fn integer_column(tasks: &[Task], value: impl Fn(&Task) -> u64) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(
+        tasks.iter().map(|task| to_integer(value(task))),
+    ))
 }

@@ -28,13 +28,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Number of tasks after which a worker process is replaced.
-const TASKS_OF_PROCESS: usize = 1_000;
+const MAX_TASKS_PER_PROCESS: usize = 1_000;
 /// Maximum number of open files of a worker process. A graph that exceeds memory is merged from three files for each 128 MiB.
 const MAX_OPEN_FILES: u64 = 4096;
 /// Maximum size in bytes of a file that a worker process writes, such as a graph file.
 const MAX_FILE_BYTES: u64 = 64 << 30;
-/// Stack of a worker process in megabytes. Readers of nested formats recurse.
-const STACK_MEGABYTES: u64 = 256;
+/// Maximum stack of a worker process in megabytes. Readers of nested formats recurse.
+const MAX_STACK_MEGABYTES: u64 = 256;
 
 /// Options of a worker.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl<'d> Worker<'d> {
         let limits = Limits {
             memory_megabytes: options.memory_megabytes,
             open_files: MAX_OPEN_FILES,
-            stack_megabytes: STACK_MEGABYTES,
+            stack_megabytes: MAX_STACK_MEGABYTES,
             readable: vec![folder.path().to_owned()],
             writable: vec![process_folder.clone()],
             file_bytes: MAX_FILE_BYTES,
@@ -103,7 +103,7 @@ impl<'d> Worker<'d> {
             limits,
             idle: 1,
             idle_time: Duration::from_secs(60),
-            tasks: TASKS_OF_PROCESS,
+            tasks: MAX_TASKS_PER_PROCESS,
         })?;
         let status = File::open("/proc/self/status").ok().map(Mutex::new);
         Ok(Self {
@@ -309,11 +309,10 @@ impl<'d> Worker<'d> {
             profile,
             snippet,
         ] = contents.each_ref();
-        let store_file = |path: &PathBuf| self.remote.store_file(path);
         let objects = [
-            store_file(graph)?,
-            store_file(counts)?,
-            store_file(fingerprint)?,
+            self.remote.store_file(graph)?,
+            self.remote.store_file(counts)?,
+            self.remote.store_file(fingerprint)?,
         ];
         let Derivation {
             version,
@@ -324,12 +323,12 @@ impl<'d> Worker<'d> {
         } = derivation;
         let [_, _, _, sample_bytes, labels_bytes, ..] = sizes;
         let sample = if sample_bytes > 0 {
-            Some(store_file(sample)?)
+            Some(self.remote.store_file(sample)?)
         } else {
             None
         };
         let labels = if labels_bytes > 0 {
-            Some(store_file(labels)?)
+            Some(self.remote.store_file(labels)?)
         } else {
             None
         };
@@ -349,8 +348,7 @@ impl<'d> Worker<'d> {
             sample: sample.clone(),
             labels: labels.clone(),
         };
-        let read = |path: &PathBuf| fs::read(path).map_err(ClusterError::io(path));
-        let document = read(document)?;
+        let document = read_file(document)?;
         let started = Instant::now();
         let encoded = match self.encode(&task.id, &document) {
             Ok(encoded) => encoded,
@@ -360,7 +358,7 @@ impl<'d> Worker<'d> {
         let mut record = RecordBuilder::new(
             &header,
             &task.description,
-            [document, read(profile)?, read(snippet)?],
+            [document, read_file(profile)?, read_file(snippet)?],
         )?;
         for encoded in &encoded {
             record.add_vectors(&task.id, encoded)?;
@@ -412,6 +410,10 @@ impl<'d> Worker<'d> {
         }
         Ok(encoded)
     }
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, ClusterError> {
+    fs::read(path).map_err(ClusterError::io(path))
 }
 
 /// Paths of the contents of a derivation, in the order of [`Derivation::sizes`].
@@ -470,12 +472,11 @@ impl Output {
     /// Takes a piece: the answer, or a part of the contents.
     pub(crate) fn take(&mut self, mut piece: &[u8]) -> Result<(), ClusterError> {
         if self.answer.is_none() {
-            let not_valid = |error| {
+            let mut answer = serde_json::from_slice(piece).unwrap_or_else(|error| {
                 Answer::Failed(format!(
                     "the worker process returned a result that is not valid: {error}"
                 ))
-            };
-            let mut answer = serde_json::from_slice(piece).unwrap_or_else(not_valid);
+            });
             if let Answer::Derived(derivation) = &answer
                 && !self.limits.allow(derivation.sizes)
             {

@@ -63,7 +63,7 @@ const COMMIT_RECORD: &str = "commit.json";
 /// File whose presence makes a folder a home. It is restored last.
 const SETTINGS: &str = "lodeseek.toml";
 /// Attempts to copy a state that changes meanwhile.
-const ATTEMPTS: usize = 5;
+const MAX_COPY_ATTEMPTS: usize = 5;
 
 /// The files of a home at one moment, with their checksums.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -121,21 +121,24 @@ impl SettingFile {
     /// Returns the path relative to the home, with `/` between folders. `None` if it is outside of the home, or belongs to the home
     /// itself.
     fn name_in_home(&self, home: &Path) -> Option<String> {
-        let is_plain = |path: &&Path| {
-            path.components()
-                .all(|part| matches!(part, Component::Normal(_)))
+        let inside = match self.path.strip_prefix(home) {
+            // A link in the home has its name there, wherever it leads.
+            Ok(path) if has_only_names(path) => path.to_owned(),
+            _ => {
+                let (path, home) = (self.path.canonicalize().ok()?, home.canonicalize().ok()?);
+                path.strip_prefix(home).ok()?.to_owned()
+            }
         };
-        // A link in the home has its name there, wherever it leads.
-        let resolved = || {
-            let (path, home) = (self.path.canonicalize().ok()?, home.canonicalize().ok()?);
-            path.strip_prefix(home).map(Path::to_owned).ok()
-        };
-        let lexical = self.path.strip_prefix(home).ok().filter(is_plain);
-        let inside = lexical.map(Path::to_owned).or_else(resolved)?;
-        let name = relative(&inside, Path::new(""), "");
+        let name = relative_name(&inside, Path::new(""), "");
         let first = name.split('/').next().unwrap_or_default();
         (!first.is_empty() && !PARTS_OF_HOME.contains(&first)).then_some(name)
     }
+}
+
+/// Returns true if all components of a path are names: it is relative, and without `..`.
+fn has_only_names(path: &Path) -> bool {
+    path.components()
+        .all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Files and folders that the program itself writes in a home. A backup copies what it needs of them in its own way.
@@ -284,7 +287,7 @@ pub fn backup(
 ) -> Result<BackupReport, EngineError> {
     let home = store.home();
     let previous = open_target(home, target)?;
-    let _lock = lock(target)?;
+    let _lock = lock_target(target)?;
     let mut sink = FolderSink {
         target,
         copied_files: 0,
@@ -341,7 +344,7 @@ pub fn copy_home<S: ContentSink>(
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<HomeManifest, S::Error> {
     let checkpoint = Checkpoint::new(store.home())?;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_COPY_ATTEMPTS {
         let generation = store.generation();
         checkpoint.clear()?;
         let mut copier = Copier {
@@ -367,17 +370,13 @@ pub fn copy_home<S: ContentSink>(
 
 /// Checks the folder of a backup and returns the manifest of the earlier backup in it.
 fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, EngineError> {
-    let refused = |reason| BackupError::Target {
-        path: target.to_owned(),
-        reason,
-    };
     create_private_folder(target)?;
     let (home, folder) = (
         home.canonicalize().map_err(io_error(home))?,
         target.canonicalize().map_err(io_error(target))?,
     );
     if folder.starts_with(&home) {
-        return Err(refused("it is inside the home").into());
+        return Err(target_error(target, "it is inside the home"));
     }
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(target).map_err(io_error(target))? {
@@ -389,15 +388,23 @@ fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, Engin
                 .into_owned(),
         );
     }
-    // An interrupted backup leaves a temporary file of its manifest.
-    let is_temporary = |name: &str| name.starts_with(BACKUP_MANIFEST) && name.ends_with(".new");
-    if names.iter().any(|name| {
-        ![BACKUP_MANIFEST, OBJECTS, LOCK].contains(&name.as_str()) && !is_temporary(name)
-    }) {
-        return Err(refused("it contains other files").into());
+    for name in &names {
+        // An interrupted backup leaves a temporary file of its manifest.
+        let is_temporary = name.starts_with(BACKUP_MANIFEST) && name.ends_with(".new");
+        if !is_temporary && ![BACKUP_MANIFEST, OBJECTS, LOCK].contains(&name.as_str()) {
+            return Err(target_error(target, "it contains other files"));
+        }
     }
     // Without a readable manifest every file is copied again.
     Ok(read_manifest(target).ok())
+}
+
+fn target_error(target: &Path, reason: &'static str) -> EngineError {
+    BackupError::Target {
+        path: target.to_owned(),
+        reason,
+    }
+    .into()
 }
 
 fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
@@ -407,11 +414,7 @@ fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
         Ok(None) => return Err(BackupError::Missing(target.to_owned()).into()),
         Err(StoreError::DamagedFile { .. }) => {
             let reason = "the checksum of the manifest is wrong".to_owned();
-            return Err(BackupError::Damaged {
-                path: target.to_owned(),
-                reason,
-            }
-            .into());
+            return Err(damage_error(target, reason));
         }
         Err(error) => return Err(error.into()),
     };
@@ -423,16 +426,18 @@ fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
     {
         return Err(BackupError::OtherVersion(target.to_owned()).into());
     }
-    serde_json::from_slice(&body).map_err(|error| {
-        BackupError::Damaged {
-            path: target.to_owned(),
-            reason: error.to_string(),
-        }
-        .into()
-    })
+    serde_json::from_slice(&body).map_err(|error| damage_error(target, error.to_string()))
 }
 
-fn lock(target: &Path) -> Result<File, EngineError> {
+fn damage_error(backup: &Path, reason: String) -> EngineError {
+    BackupError::Damaged {
+        path: backup.to_owned(),
+        reason,
+    }
+    .into()
+}
+
+fn lock_target(target: &Path) -> Result<File, EngineError> {
     let path = target.join(LOCK);
     let file = File::options()
         .create(true)
@@ -487,7 +492,7 @@ struct Source {
 }
 
 /// Returns the files of a home except the commit record.
-fn sources(
+fn list_sources(
     store: &Store,
     checkpoint: &Checkpoint,
     purpose: CopyPurpose<'_>,
@@ -500,7 +505,7 @@ fn sources(
         lodeseek_index::link_commit(&index_folder(home), store.is_writable().then_some(&links))?
     {
         for path in folder {
-            let name = relative(&path, path.parent().unwrap_or(&path), "index");
+            let name = relative_name(&path, path.parent().unwrap_or(&path), "index");
             sources.push(Source {
                 // Tantivy names the files of a segment by a UUID, and replaces those of its metadata.
                 is_append_only: !name.ends_with(".json"),
@@ -526,7 +531,7 @@ fn sources(
             .into_owned();
         if name != "LOCK" && !name.starts_with("LOG") {
             sources.push(Source {
-                name: relative(&path, &store_folder, "store"),
+                name: relative_name(&path, &store_folder, "store"),
                 // RocksDB never gives the number of a table to another one.
                 is_append_only: name.ends_with(".sst"),
                 path,
@@ -536,7 +541,7 @@ fn sources(
     let versions = store.version_files()?;
     for path in versions.into_iter().chain(store.kept_file_paths()?) {
         sources.push(Source {
-            name: relative(&path, home, ""),
+            name: relative_name(&path, home, ""),
             // The names contain the checksum of the content.
             is_append_only: true,
             path,
@@ -563,7 +568,7 @@ fn sources(
             let is_temporary = name == LOCK || name.ends_with(".new") || name.ends_with(".part");
             if !is_temporary {
                 sources.push(Source {
-                    name: relative(&path, home, ""),
+                    name: relative_name(&path, home, ""),
                     is_append_only: false,
                     path,
                 });
@@ -576,7 +581,7 @@ fn sources(
         if let Some(committed) = vectors::committed_files(&model.folder)? {
             for (path, is_append_only) in [(committed.directory, false), (committed.data, true)] {
                 sources.push(Source {
-                    name: relative(&path, home, ""),
+                    name: relative_name(&path, home, ""),
                     is_append_only,
                     path,
                 });
@@ -646,7 +651,7 @@ impl<S: ContentSink> Copier<'_, S> {
         if record.path.exists() && !self.save(record)? {
             return Ok(false);
         }
-        let sources = match sources(store, checkpoint, purpose) {
+        let sources = match list_sources(store, checkpoint, purpose) {
             Err(error) if is_missing(&error) => return Ok(false),
             sources => sources?,
         };
@@ -673,7 +678,7 @@ impl<S: ContentSink> Copier<'_, S> {
             file => file.map_err(io_error(path))?,
         };
         let metadata = file.metadata().map_err(io_error(path))?;
-        let modified = nanoseconds(metadata.modified().map_err(io_error(path))?);
+        let modified = to_nanoseconds(metadata.modified().map_err(io_error(path))?);
         let before = self
             .previous
             .filter(|_| is_append_only)
@@ -696,7 +701,7 @@ impl<S: ContentSink> Copier<'_, S> {
 }
 
 /// Returns the name of a file relative to a folder, below another name.
-fn relative(path: &Path, folder: &Path, below: &str) -> String {
+fn relative_name(path: &Path, folder: &Path, below: &str) -> String {
     let rest = path.strip_prefix(folder).unwrap_or(path);
     let parts = rest
         .components()
@@ -741,7 +746,7 @@ impl ContentSink for FolderSink<'_> {
     type Error = EngineError;
 
     fn has(&self, file: &SavedFile) -> bool {
-        object(self.target, &file.sha256)
+        object_path(self.target, &file.sha256)
             .metadata()
             .is_ok_and(|metadata| metadata.len() == file.bytes)
     }
@@ -753,7 +758,7 @@ impl ContentSink for FolderSink<'_> {
         let mut file = File::create(&temporary).map_err(io_error(&temporary))?;
         let (bytes, sha256) =
             copy_and_hash(&mut source, &mut file).map_err(io_error(&temporary))?;
-        let object = object(self.target, &sha256);
+        let object = object_path(self.target, &sha256);
         if object
             .metadata()
             .is_ok_and(|metadata| metadata.len() == bytes)
@@ -781,22 +786,22 @@ pub fn is_sha256(text: &str) -> bool {
 }
 
 fn unused_objects(target: &Path, used: &BTreeSet<&str>) -> Result<Vec<PathBuf>, EngineError> {
-    let paths = files_below(&target.join(OBJECTS))?;
-    let is_used = |path: &PathBuf| {
+    let mut paths = files_below(&target.join(OBJECTS))?;
+    paths.retain(|path| {
         path.file_name()
-            .is_some_and(|name| used.contains(&*name.to_string_lossy()))
-    };
-    Ok(paths.into_iter().filter(|path| !is_used(path)).collect())
+            .is_none_or(|name| !used.contains(&*name.to_string_lossy()))
+    });
+    Ok(paths)
 }
 
-fn object(target: &Path, sha256: &str) -> PathBuf {
+fn object_path(target: &Path, sha256: &str) -> PathBuf {
     target
         .join(OBJECTS)
         .join(sha256.get(..2).unwrap_or("00"))
         .join(sha256)
 }
 
-fn nanoseconds(time: SystemTime) -> u64 {
+fn to_nanoseconds(time: SystemTime) -> u64 {
     let since = time
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
@@ -908,26 +913,22 @@ fn restore_file(
     name: &str,
     file: &SavedFile,
 ) -> Result<(), EngineError> {
-    let damaged = |reason: String| BackupError::Damaged {
-        path: backup.to_owned(),
-        reason,
-    };
     let relative = Path::new(name);
     // It names the file to read.
     if !is_sha256(&file.sha256) {
-        return Err(damaged(format!("{:?} is no SHA-256", file.sha256)).into());
+        let reason = format!("{:?} is no SHA-256", file.sha256);
+        return Err(damage_error(backup, reason));
     }
-    if !relative
-        .components()
-        .all(|part| matches!(part, Component::Normal(_)))
-    {
-        return Err(damaged(format!("the manifest contains the path {name:?}")).into());
+    if !has_only_names(relative) {
+        let reason = format!("the manifest contains the path {name:?}");
+        return Err(damage_error(backup, reason));
     }
-    let (source, path) = (object(backup, &file.sha256), home.join(relative));
+    let (source, path) = (object_path(backup, &file.sha256), home.join(relative));
     let mut input = match File::open(&source) {
         Ok(input) => input,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(damaged(format!("{name} is missing ({})", source.display())).into());
+            let reason = format!("{name} is missing ({})", source.display());
+            return Err(damage_error(backup, reason));
         }
         Err(cause) => {
             return Err(EngineError::Io {
@@ -942,11 +943,8 @@ fn restore_file(
     let mut output = create_private_file(&copy).map_err(io_error(&copy))?;
     let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(io_error(&copy))?;
     if bytes != file.bytes || sha256 != file.sha256 {
-        return Err(damaged(format!(
-            "the checksum of {name} is wrong ({})",
-            source.display()
-        ))
-        .into());
+        let reason = format!("the checksum of {name} is wrong ({})", source.display());
+        return Err(damage_error(backup, reason));
     }
     output.sync_all().map_err(io_error(&copy))?;
     fs::rename(&copy, &path).map_err(io_error(&path))
@@ -1044,7 +1042,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (backup, home) = (folder.path().join("backup"), folder.path().join("home"));
         let sha256 = "ab".repeat(32);
-        let object = object(&backup, &sha256);
+        let object = object_path(&backup, &sha256);
         fs::create_dir_all(object.parent().expect("a folder")).expect("a folder");
         fs::write(&object, "base = 1").expect("written");
         let manifest = manifest(&[(

@@ -103,12 +103,14 @@ impl Card {
         let maps: Vec<_> = primary
             .filter_map(|language| self.labels.get(language))
             .collect();
-        let relabel = |triple: &LabelledTriple| LabelledTriple {
-            subject: relabel_term(&triple.subject, &maps),
-            predicate: relabel_term(&triple.predicate, &maps),
-            object: relabel_term(&triple.object, &maps),
-        };
-        self.snippet.iter().map(relabel).collect()
+        self.snippet
+            .iter()
+            .map(|triple| LabelledTriple {
+                subject: relabel_term(&triple.subject, &maps),
+                predicate: relabel_term(&triple.predicate, &maps),
+                object: relabel_term(&triple.object, &maps),
+            })
+            .collect()
     }
 }
 

@@ -275,21 +275,23 @@ fn translation_status(home: &Path) -> Result<Option<TranslationStatus>, EngineEr
     }))
 }
 
+fn count_in_state(datasets: &[CollectionDataset], state: IndexState) -> u64 {
+    datasets
+        .iter()
+        .filter(|dataset| dataset.state == state)
+        .count() as u64
+}
+
 /// Returns the state of a collection.
 pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError> {
     let datasets = list_datasets(store)?;
-    let count = |state: IndexState| {
-        datasets
-            .iter()
-            .filter(|dataset| dataset.state == state)
-            .count() as u64
-    };
+
     let index = match open_index(store.home())? {
         None => None,
         Some(searcher) => {
             let entries = searcher.catalog().len()?;
-            let (outdated, not_indexed) =
-                (count(IndexState::Outdated), count(IndexState::NotIndexed));
+            let outdated = count_in_state(&datasets, IndexState::Outdated);
+            let not_indexed = count_in_state(&datasets, IndexState::NotIndexed);
             let in_both = datasets.len() as u64 - not_indexed;
             let analysis = searcher.catalog().analysis()?;
             let removed = entries.saturating_sub(in_both);
@@ -325,7 +327,7 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
             .iter()
             .filter_map(|dataset| dataset.modified.clone())
             .max(),
-        bytes: sizes(store.home()).map_err(|cause| EngineError::Io {
+        bytes: measure_sizes(store.home()).map_err(|cause| EngineError::Io {
             path: store.home().to_owned(),
             cause,
         })?,
@@ -370,20 +372,20 @@ fn vector_states(home: &Path) -> Result<Vec<VectorStatus>, EngineError> {
 }
 
 /// Returns the size of each file and folder of a home, by name.
-fn sizes(home: &Path) -> io::Result<BTreeMap<String, u64>> {
+fn measure_sizes(home: &Path) -> io::Result<BTreeMap<String, u64>> {
     let mut sizes = BTreeMap::new();
     for entry in fs::read_dir(home)? {
         let entry = entry?;
         sizes.insert(
             entry.file_name().to_string_lossy().into_owned(),
-            size(&entry.path())?,
+            measure_size(&entry.path())?,
         );
     }
     Ok(sizes)
 }
 
 /// Returns the size of a file, or of all files of a folder. Files that another process removes meanwhile count 0.
-fn size(path: &Path) -> io::Result<u64> {
+fn measure_size(path: &Path) -> io::Result<u64> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -394,7 +396,7 @@ fn size(path: &Path) -> io::Result<u64> {
     }
     let mut sum = 0;
     for entry in fs::read_dir(path)? {
-        sum += size(&entry?.path())?;
+        sum += measure_size(&entry?.path())?;
     }
     Ok(sum)
 }

@@ -117,32 +117,35 @@ impl ContentCache {
 
 /// Replaces the counts of a sample by those of the whole graph.
 fn with_counts(mut profile: Profile, graph: &TripleGraph, counts: &GraphCounts) -> Profile {
-    let replace = |list: &mut Vec<(TermId, u64)>, whole: FxHashMap<String, u64>| {
-        for (id, count) in list.iter_mut() {
-            *count = whole.get(graph.term(*id).text()).copied().unwrap_or(*count);
-        }
-        list.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    };
-    let name = |term: &SerializedTerm| match term {
-        SerializedTerm::Iri(text) | SerializedTerm::Blank(text) => Some(text.clone()),
-        _ => None,
-    };
-    replace(
-        &mut profile.classes,
-        counts
-            .classes
-            .iter()
-            .filter_map(|(class, count)| Some((name(class)?, *count)))
-            .collect(),
-    );
+    let classes = counts
+        .classes
+        .iter()
+        .filter_map(|(class, count)| Some((node_name(class)?, *count)));
+    replace_counts(&mut profile.classes, graph, &classes.collect());
     let properties = counts
         .properties
         .iter()
-        .filter_map(|(property, uses)| Some((name(property)?, uses.triples)));
-    replace(&mut profile.properties, properties.collect());
+        .filter_map(|(property, uses)| Some((node_name(property)?, uses.triples)));
+    replace_counts(&mut profile.properties, graph, &properties.collect());
     profile.triples = counts.all.triples;
     profile.type_triples = counts.classes.iter().map(|(_, count)| count).sum();
     profile
+}
+
+/// Replaces the counts of terms by those of the whole graph, by the names of the terms, and sorts them by the new counts.
+fn replace_counts(list: &mut [(TermId, u64)], graph: &TripleGraph, whole: &FxHashMap<String, u64>) {
+    for (id, count) in list.iter_mut() {
+        *count = whole.get(graph.term(*id).text()).copied().unwrap_or(*count);
+    }
+    list.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+}
+
+/// Returns the IRI or the label of a node; `None` of other terms.
+fn node_name(term: &SerializedTerm) -> Option<String> {
+    match term {
+        SerializedTerm::Iri(text) | SerializedTerm::Blank(text) => Some(text.clone()),
+        _ => None,
+    }
 }
 
 impl Default for CacheEntries {

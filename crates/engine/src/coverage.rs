@@ -23,11 +23,11 @@ use std::fmt;
 /// Minimum number of positions of which the outermost are ignored.
 const MIN_TRIMMED_POSITIONS: usize = 100;
 /// One position in so many is ignored at each edge.
-const TRIMMED_POSITIONS: usize = 100;
+const POSITIONS_PER_TRIMMED: usize = 100;
 /// Minimum number of dates of which a period is derived.
 const MIN_DATES: usize = 5;
 /// One date in so many is ignored at each end.
-const TRIMMED_DATES: usize = 20;
+const DATES_PER_TRIMMED: usize = 20;
 /// Years of dates in content. Others are mostly placeholders, such as 9999.
 const CONTENT_YEARS: std::ops::RangeInclusive<i32> = 1..=2100;
 
@@ -123,7 +123,7 @@ impl Coverage {
     /// Returns the coverage that the description declares, or else that of the content.
     #[must_use]
     pub fn new(dataset: &Dataset, graph: &TripleGraph) -> Self {
-        let declared = Self::declared(dataset);
+        let declared = Self::from_description(dataset);
         Self {
             place: declared.place.or_else(|| content_place(graph)),
             period: declared.period.or_else(|| content_period(graph)),
@@ -132,7 +132,7 @@ impl Coverage {
 
     /// Returns the coverage that the description declares.
     #[must_use]
-    pub fn declared(dataset: &Dataset) -> Self {
+    pub fn from_description(dataset: &Dataset) -> Self {
         let source = CoverageSource::Metadata;
         let place = dataset.declared_place().map(|declared| PlaceCoverage {
             bounds: declared.bounds,
@@ -181,11 +181,12 @@ fn content_place(graph: &TripleGraph) -> Option<PlaceCoverage> {
             let mut longitudes = triples
                 .iter()
                 .filter(|triple| triple.predicate == longitude);
-            let Some(longitude) = longitudes.find_map(|triple| number(graph, triple.object)) else {
+            let Some(longitude) = longitudes.find_map(|triple| read_number(graph, triple.object))
+            else {
                 continue;
             };
             for triple in triples.iter().filter(|triple| triple.predicate == latitude) {
-                let latitude = number(graph, triple.object);
+                let latitude = read_number(graph, triple.object);
                 if let Some(position) =
                     latitude.and_then(|latitude| usable_position(longitude, latitude))
                 {
@@ -223,7 +224,7 @@ fn content_place(graph: &TripleGraph) -> Option<PlaceCoverage> {
     let skipped = if number < MIN_TRIMMED_POSITIONS {
         0
     } else {
-        number / TRIMMED_POSITIONS
+        number / POSITIONS_PER_TRIMMED
     };
     let bounds = BoundingBox::around_most(&positions, skipped)?;
     let forms: Vec<&str> = forms.into_iter().collect();
@@ -242,7 +243,7 @@ fn content_place(graph: &TripleGraph) -> Option<PlaceCoverage> {
     })
 }
 
-fn number(graph: &TripleGraph, term: TermId) -> Option<f64> {
+fn read_number(graph: &TripleGraph, term: TermId) -> Option<f64> {
     match graph.term(term) {
         TermRef::Literal { lexical, .. } => lexical.trim().parse().ok(),
         _ => None,
@@ -283,7 +284,7 @@ fn content_period(graph: &TripleGraph) -> Option<PeriodCoverage> {
     }
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for triple in graph.triples() {
-        if let Some((begin, end)) = date(graph, triple.object)
+        if let Some((begin, end)) = read_date(graph, triple.object)
             && !of_records.contains(&triple.predicate)
         {
             first.push(begin);
@@ -296,7 +297,7 @@ fn content_period(graph: &TripleGraph) -> Option<PeriodCoverage> {
     }
     first.sort_unstable();
     last.sort_unstable();
-    let skipped = number / TRIMMED_DATES;
+    let skipped = number / DATES_PER_TRIMMED;
     let period = Period::new(Some(first[skipped]), Some(last[number - 1 - skipped]))?;
     let note = if skipped > 0 {
         ", from the 5th to the 95th percentile"
@@ -312,7 +313,7 @@ fn content_period(graph: &TripleGraph) -> Option<PeriodCoverage> {
 }
 
 /// Returns the first and the last day of a typed date within the years of content.
-fn date(graph: &TripleGraph, term: TermId) -> Option<(Day, Day)> {
+fn read_date(graph: &TripleGraph, term: TermId) -> Option<(Day, Day)> {
     let TermRef::Literal {
         lexical,
         kind: LiteralKind::Datatype(datatype),

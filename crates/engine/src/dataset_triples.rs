@@ -24,8 +24,8 @@ pub fn dataset_triples(
     if store.dataset_edits(id)?.is_some() {
         triples.extend(store.record_of(id)?);
     }
-    triples.extend(store.derived(&store.iris().profiles(), id)?);
-    triples.extend(store.derived(&store.iris().snippets(), id)?);
+    triples.extend(store.derived_triples(&store.iris().profiles(), id)?);
+    triples.extend(store.derived_triples(&store.iris().snippets(), id)?);
     Ok(triples)
 }
 
@@ -70,41 +70,30 @@ pub fn add_file_addresses(
         let Some(distribution) = distribution_of(description, &file.location) else {
             continue;
         };
-        let has = |property: &str| {
-            description.iter().any(|triple| {
-                triple.subject == distribution && triple.predicate.as_str() == property
-            })
-        };
-        let (has_size, has_checksum) = (has(dcat::BYTE_SIZE), has(spdx::CHECKSUM));
+        let has_size = has_property(description, &distribution, dcat::BYTE_SIZE);
+        let has_checksum = has_property(description, &distribution, spdx::CHECKSUM);
         description.retain(|triple| {
             !(triple.subject == distribution && triple.predicate.as_str() == dcat::DOWNLOAD_URL)
         });
-        let mut add = |subject: &NamedOrBlankNode, property: &str, object: Term| {
-            description.push(Triple::new(
-                subject.clone(),
-                NamedNode::new_unchecked(property),
-                object,
-            ));
-        };
-        add(&distribution, dcat::DOWNLOAD_URL, address.into());
+        description.push(triple(&distribution, dcat::DOWNLOAD_URL, address));
         if !has_size {
             let datatype = NamedNode::new_unchecked(NON_NEGATIVE_INTEGER);
             let bytes = Literal::new_typed_literal(file.bytes.to_string(), datatype);
-            add(&distribution, dcat::BYTE_SIZE, bytes.into());
+            description.push(triple(&distribution, dcat::BYTE_SIZE, bytes));
         }
         if !has_checksum {
             let part = store
                 .iris()
                 .part(id, &format!("file-{}-checksum", number + 1));
-            add(&distribution, spdx::CHECKSUM, part.clone().into());
+            description.push(triple(&distribution, spdx::CHECKSUM, part.clone()));
             let part = NamedOrBlankNode::from(part);
             let algorithm = NamedNode::new_unchecked(spdx::SHA256);
             let class = NamedNode::new_unchecked(spdx::CHECKSUM_CLASS);
-            add(&part, rdf::TYPE, class.into());
-            add(&part, spdx::ALGORITHM, algorithm.into());
+            description.push(triple(&part, rdf::TYPE, class));
+            description.push(triple(&part, spdx::ALGORITHM, algorithm));
             let datatype = NamedNode::new_unchecked(HEX_BINARY);
             let value = Literal::new_typed_literal(file.sha256.as_str(), datatype);
-            add(&part, spdx::CHECKSUM_VALUE, value.into());
+            description.push(triple(&part, spdx::CHECKSUM_VALUE, value));
         }
     }
     Ok(())
@@ -115,27 +104,37 @@ const HEX_BINARY: &str = "http://www.w3.org/2001/XMLSchema#hexBinary";
 
 /// Returns the distribution of a file whose download address is not on the web: a path, or none beside a page that gives access.
 fn distribution_of(description: &[Triple], location: &str) -> Option<NamedOrBlankNode> {
-    let is_at = |triple: &&Triple, property: &str| {
-        let text = match &triple.object {
-            Term::NamedNode(node) => node.as_str(),
-            Term::Literal(text) => text.value(),
-            _ => return false,
-        };
-        triple.predicate.as_str() == property && text == location
-    };
     let path = description
         .iter()
-        .find(|triple| is_at(triple, dcat::DOWNLOAD_URL));
+        .find(|triple| has_location(triple, dcat::DOWNLOAD_URL, location));
     if let Some(triple) = path {
         return matches!(&triple.object, Term::Literal(_)).then(|| triple.subject.clone());
     }
     let page = description
         .iter()
-        .find(|triple| is_at(triple, dcat::ACCESS_URL))?;
-    let has_address = description.iter().any(|triple| {
-        triple.subject == page.subject && triple.predicate.as_str() == dcat::DOWNLOAD_URL
-    });
+        .find(|triple| has_location(triple, dcat::ACCESS_URL, location))?;
+    let has_address = has_property(description, &page.subject, dcat::DOWNLOAD_URL);
     (!has_address).then(|| page.subject.clone())
+}
+
+fn has_property(description: &[Triple], subject: &NamedOrBlankNode, property: &str) -> bool {
+    description
+        .iter()
+        .any(|triple| triple.subject == *subject && triple.predicate.as_str() == property)
+}
+
+/// Returns true if a triple has this property, and this location as an IRI or a literal.
+fn has_location(triple: &Triple, property: &str, location: &str) -> bool {
+    let text = match &triple.object {
+        Term::NamedNode(node) => node.as_str(),
+        Term::Literal(text) => text.value(),
+        _ => return false,
+    };
+    triple.predicate.as_str() == property && text == location
+}
+
+fn triple(subject: &NamedOrBlankNode, property: &str, object: impl Into<Term>) -> Triple {
+    Triple::new(subject.clone(), NamedNode::new_unchecked(property), object)
 }
 
 /// Returns the triples of a dataset's VoID profile, as of the last `index`.
@@ -144,7 +143,7 @@ fn distribution_of(description: &[Triple], location: &str) -> Option<NamedOrBlan
 /// [`StoreError::NoDataset`] if the store has no such dataset, and other errors of the store.
 pub fn dataset_void(store: &Store, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
     store.entry(id)?;
-    store.derived(&store.iris().profiles(), id)
+    store.derived_triples(&store.iris().profiles(), id)
 }
 
 /// Derives SHACL shapes from the stored content of a dataset. The content conforms to them.

@@ -102,7 +102,7 @@ pub(super) fn path(home: &Path) -> PathBuf {
     home.join("duplicates.json")
 }
 
-fn failed(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
+fn file_error(home: &Path) -> impl FnOnce(io::Error) -> EngineError {
     let path = path(home);
     move |cause| EngineError::Duplicates { path, cause }
 }
@@ -114,7 +114,7 @@ pub(super) fn check(home: &Path) -> Result<(), EngineError> {
     };
     serde_json::from_slice::<Duplicates>(&text)
         .map_err(io::Error::other)
-        .map_err(failed(home))?;
+        .map_err(file_error(home))?;
     Ok(())
 }
 
@@ -124,7 +124,7 @@ pub(super) fn candidate(store: &Store, entry: &Entry) -> Result<Candidate, Engin
     let content = if is_empty {
         None
     } else {
-        Some(content(store, entry)?)
+        Some(read_content(store, entry)?)
     };
     Ok(Candidate::new(&entry.dataset, content.as_ref()))
 }
@@ -134,14 +134,14 @@ pub(super) fn update(store: &Store, candidates: &[Candidate]) -> Result<(), Engi
     let home = store.home();
     let text = serde_json::to_vec(&Duplicates::find(candidates))
         .map_err(io::Error::other)
-        .map_err(failed(home))?;
+        .map_err(file_error(home))?;
     if store::read_checked(&path(home)).is_ok_and(|current| current.as_deref() == Some(&text)) {
         return Ok(());
     }
     Ok(store::write_checked(&path(home), &text)?)
 }
 
-fn content(store: &Store, entry: &Entry) -> Result<Content, EngineError> {
+fn read_content(store: &Store, entry: &Entry) -> Result<Content, EngineError> {
     Ok(match store.fingerprint(entry)? {
         Fingerprint::Canonical(hash) => Content::Canonical(hash),
         Fingerprint::Labelled(version) => Content::Labelled(version),
@@ -223,7 +223,7 @@ impl DuplicateCache {
         let modified = match fs::metadata(path(home)).and_then(|metadata| metadata.modified()) {
             Ok(modified) => modified,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
-            Err(cause) => return Err(failed(home)(cause)),
+            Err(cause) => return Err(file_error(home)(cause)),
         };
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((time, groups)) = &*cached
@@ -234,7 +234,7 @@ impl DuplicateCache {
         let text = store::read_checked(&path(home))?.unwrap_or_default();
         let duplicates = serde_json::from_slice(&text)
             .map_err(io::Error::other)
-            .map_err(failed(home))?;
+            .map_err(file_error(home))?;
         let groups = Arc::new(DuplicateGroups::new(duplicates));
         *cached = Some((modified, Arc::clone(&groups)));
         Ok(groups)

@@ -189,13 +189,13 @@ impl<'e> EncodingJob<'e> {
     ) -> Result<Self, EngineError> {
         let started = Instant::now();
         let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
-        let mut writer = VectorsWriter::open(&folder, description(encoder, &options))?;
+        let mut writer = VectorsWriter::open(&folder, describe_vectors(encoder, &options))?;
         let mut report = EncodingReport {
             model: encoder.name().to_owned(),
             ..EncodingReport::default()
         };
-        report.removed = remove_unindexed(&mut writer, ids);
-        let pending = pending(ids, snapshot, &writer, &mut report)?;
+        report.removed = remove_unindexed_vectors(&mut writer, ids);
+        let pending = find_pending(ids, snapshot, &writer, &mut report)?;
         report.time = started.elapsed();
         Ok(Self {
             encoder,
@@ -238,12 +238,14 @@ impl<'e> EncodingJob<'e> {
         } = self.writer.description().clone();
         let mut unknown = Vec::with_capacity(texts.len());
         for (id, compact) in &texts {
-            let digest = digest(compact)?;
+            let digest = document_digest(compact)?;
             let known = source.and_then(|source| source.vectors(id, &fingerprint, &digest));
-            let fits = |rows: &Rows| {
-                rows.rows() == 0 || (rows.columns(), rows.precision()) == (columns, precision)
-            };
-            match known.filter(|matrices| matrices.iter().all(fits)) {
+            let usable = known.filter(|matrices| {
+                matrices.iter().all(|rows| {
+                    rows.rows() == 0 || (rows.columns(), rows.precision()) == (columns, precision)
+                })
+            });
+            match usable {
                 Some([metadata, data]) => {
                     self.writer.put((*id).clone(), digest, [&metadata, &data])?;
                     self.report.reused += 1;
@@ -330,7 +332,7 @@ pub fn encode_dataset(
         });
     Ok(EncodedDataset {
         fingerprint: encoder.fingerprint().to_owned(),
-        digest: digest(&compact)?,
+        digest: document_digest(&compact)?,
         matrices,
     })
 }
@@ -352,10 +354,10 @@ pub fn create_vectors(
     options: &EncodingOptions,
 ) -> Result<(), EngineError> {
     let folder = model_folder(&vectors_folder(home), encoder.fingerprint());
-    Ok(VectorsWriter::open(&folder, description(encoder, options))?.finish()?)
+    Ok(VectorsWriter::open(&folder, describe_vectors(encoder, options))?.finish()?)
 }
 
-fn description(encoder: &dyn Encoder, options: &EncodingOptions) -> Description {
+fn describe_vectors(encoder: &dyn Encoder, options: &EncodingOptions) -> Description {
     Description {
         model: encoder.name().to_owned(),
         fingerprint: encoder.fingerprint().to_owned(),
@@ -383,20 +385,17 @@ pub fn list_vectors(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineEr
     // Unreadable vectors count as missing for every dataset.
     let mut snapshots: Vec<Option<Arc<VectorsSnapshot>>> = Vec::with_capacity(listed.len());
     for one in &mut listed {
-        let read = |fingerprint: &str| Vectors::open(&one.folder, fingerprint)?.snapshot();
-        let snapshot = match one
-            .description
-            .as_ref()
-            .map(|description| read(&description.fingerprint))
-        {
-            Ok(Ok(snapshot)) => Some(snapshot),
-            Ok(Err(error)) => {
-                one.description = Err(error.to_string());
-                None
-            }
-            Err(_) => None,
+        let Ok(description) = &one.description else {
+            snapshots.push(None);
+            continue;
         };
-        snapshots.push(snapshot);
+        match open_snapshot(&one.folder, &description.fingerprint) {
+            Ok(snapshot) => snapshots.push(Some(snapshot)),
+            Err(error) => {
+                one.description = Err(error.to_string());
+                snapshots.push(None);
+            }
+        }
     }
     let mut missing = vec![0; listed.len()];
     let snapshot = Index::open(&index_folder(home))?.snapshot()?;
@@ -404,7 +403,7 @@ pub fn list_vectors(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineEr
         let Some(compact) = read_compact_document(&snapshot, &id)? else {
             continue;
         };
-        let digest = digest(&compact)?;
+        let digest = document_digest(&compact)?;
         for (vectors, missing) in snapshots.iter().zip(&mut missing) {
             let encoded = vectors.as_ref().and_then(|vectors| vectors.digest(&id));
             *missing += usize::from(encoded != Some(digest.as_str()));
@@ -413,8 +412,12 @@ pub fn list_vectors(home: &Path) -> Result<Vec<(StoredVectors, usize)>, EngineEr
     Ok(listed.into_iter().zip(missing).collect())
 }
 
+fn open_snapshot(folder: &Path, fingerprint: &str) -> Result<Arc<VectorsSnapshot>, VectorsError> {
+    Vectors::open(folder, fingerprint)?.snapshot()
+}
+
 /// Removes the vectors of datasets that are no longer in the index. Returns their number.
-fn remove_unindexed(writer: &mut VectorsWriter, ids: &[DatasetId]) -> usize {
+fn remove_unindexed_vectors(writer: &mut VectorsWriter, ids: &[DatasetId]) -> usize {
     let unindexed: Vec<DatasetId> = writer
         .ids()
         .filter(|id| ids.binary_search(id).is_err())
@@ -428,7 +431,7 @@ fn remove_unindexed(writer: &mut VectorsWriter, ids: &[DatasetId]) -> usize {
 
 /// Returns the datasets whose texts have changed since they were encoded, or whose vectors are damaged. Their texts are read
 /// again for encoding, because all of them together may exceed the memory.
-fn pending(
+fn find_pending(
     ids: &[DatasetId],
     snapshot: &Snapshot,
     writer: &VectorsWriter,
@@ -439,7 +442,7 @@ fn pending(
         let Some(compact) = read_compact_document(snapshot, id)? else {
             continue;
         };
-        if writer.digest(id) == Some(digest(&compact)?.as_str()) && writer.is_sound(id)? {
+        if writer.digest(id) == Some(document_digest(&compact)?.as_str()) && writer.is_sound(id)? {
             report.unchanged += 1;
         } else {
             pending.push(id.clone());
@@ -489,7 +492,7 @@ pub fn passages(compact: &CompactDocument) -> [Passage<'_>; 2] {
 }
 
 /// Returns a digest of the encoded texts: the first 16 bytes of SHA-256, in hexadecimal.
-pub(super) fn digest(compact: &CompactDocument) -> Result<String, EngineError> {
+pub(super) fn document_digest(compact: &CompactDocument) -> Result<String, EngineError> {
     use sha2::{Digest, Sha256};
     let encoded = passages(compact).map(|passage| (passage.parts, passage.pieces_a_part));
     let digest = Sha256::digest(serde_json::to_vec(&encoded)?);

@@ -153,9 +153,9 @@ fn add_hits(
     response: &mut EntityResponse,
 ) {
     let graph = content.graph();
-    let mut wanted: Vec<&(usize, EntityMatch)> = entities.iter().collect();
-    wanted.sort_by_key(|(_, entity)| entity.literal);
-    let mut wanted = wanted.into_iter().peekable();
+    let mut remaining: Vec<&(usize, EntityMatch)> = entities.iter().collect();
+    remaining.sort_by_key(|(_, entity)| entity.literal);
+    let mut remaining = remaining.into_iter().peekable();
     let mut triples = Vec::with_capacity(entities.len());
     let mut found = Vec::with_capacity(entities.len());
     let literals = graph
@@ -163,17 +163,17 @@ fn add_hits(
         .iter()
         .filter(|triple| ends_in_literal(graph, triple.object));
     for (place, triple) in literals.enumerate() {
-        if wanted.peek().is_none() {
+        if remaining.peek().is_none() {
             break;
         }
         while let Some((rank, entity)) =
-            wanted.next_if(|(_, entity)| entity.literal as usize == place)
+            remaining.next_if(|(_, entity)| entity.literal as usize == place)
         {
             triples.push(*triple);
             found.push((*rank, entity.score));
         }
     }
-    response.is_complete &= wanted.next().is_none();
+    response.is_complete &= remaining.next().is_none();
     for ((rank, score), triple) in found.into_iter().zip(label_all(graph, &triples, languages)) {
         response.hits.push(EntityHit {
             rank,

@@ -37,7 +37,7 @@ pub(super) fn facts(
     let content = ContentTerms::new(graph);
     let mut values = Values::default();
     for theme in &metadata.themes {
-        values.add(facet(theme.scheme), [theme.label.as_str()]);
+        values.add(facet_of_scheme(theme.scheme), [theme.label.as_str()]);
     }
     values.add(Facet::Theme, entry.dataset.theme_names());
     values.add(
@@ -70,7 +70,7 @@ pub(super) fn facts(
         Facet::Vocabulary,
         vocabularies(&entry.dataset, profile, content.as_ref()),
     );
-    values.add(Facet::Source, portal(entry));
+    values.add(Facet::Source, portal_host(entry));
     let (year, variants) = (metadata.first_year(), metadata.alternatives.len() as u64);
     Facts {
         numbers: NumericFacts {
@@ -183,16 +183,19 @@ fn classes<'d>(
     graph: &'d TripleGraph,
     content: Option<&'d ContentTerms<'d>>,
 ) -> impl Iterator<Item = &'d str> {
-    let iri = move |&(class, _): &(TermId, u64)| match graph.term(class) {
-        TermRef::Iri(iri) if content.is_none_or(|content| content.contains(class)) => Some(iri),
-        _ => None,
-    };
+    let stored = profile
+        .classes
+        .iter()
+        .filter_map(move |&(class, _)| match graph.term(class) {
+            TermRef::Iri(iri) if content.is_none_or(|content| content.contains(class)) => Some(iri),
+            _ => None,
+        });
     let remote = dataset
         .remote
         .iter()
         .flat_map(|remote| &remote.classes)
         .map(|(class, _)| class.as_str());
-    profile.classes.iter().filter_map(iri).chain(remote)
+    stored.chain(remote)
 }
 
 /// Returns the namespaces of its classes and properties. Those of the description of tables are omitted.
@@ -215,7 +218,7 @@ fn vocabularies<'d>(
 }
 
 /// Returns the host of the catalogue that it was harvested from or, if it was loaded from a file, the host of its IRI.
-pub(super) fn portal(entry: &Entry) -> Option<String> {
+pub(super) fn portal_host(entry: &Entry) -> Option<String> {
     let address = entry
         .origin
         .as_deref()
@@ -230,7 +233,7 @@ pub(super) fn portal(entry: &Entry) -> Option<String> {
     )
 }
 
-fn facet(scheme: Scheme) -> Facet {
+fn facet_of_scheme(scheme: Scheme) -> Facet {
     match scheme {
         Scheme::Task => Facet::Task,
         Scheme::Modality => Facet::Modality,
@@ -249,23 +252,29 @@ fn facet(scheme: Scheme) -> Facet {
 /// ```
 #[must_use]
 pub fn facet_label(facet: Facet, value: &str) -> String {
-    let prefix = |namespace: &str| {
-        PREFIXES
-            .iter()
-            .find(|(_, known)| *known == namespace)
-            .map(|(prefix, _)| *prefix)
-    };
     match facet {
-        Facet::Class => match namespace(value).and_then(prefix) {
+        Facet::Class => match namespace(value).and_then(find_prefix) {
             Some(prefix) => format!("{prefix}:{}", local_name(value)),
             None => words(local_name(value)),
         },
-        Facet::Vocabulary => prefix(value).map_or_else(
+        Facet::Vocabulary => find_prefix(value).map_or_else(
             || shorten_address(value.trim_end_matches('#')),
             str::to_owned,
         ),
         _ => shorten_address(value),
     }
+}
+
+/// Returns the well-known prefix of a namespace.
+fn find_prefix(namespace: &str) -> Option<&'static str> {
+    let known = PREFIXES.iter().find(|(_, known)| *known == namespace)?;
+    Some(known.0)
+}
+
+/// Returns the namespace of a well-known prefix.
+fn find_namespace(prefix: &str) -> Option<&'static str> {
+    let known = PREFIXES.iter().find(|(known, _)| *known == prefix)?;
+    Some(known.1)
 }
 
 /// Returns an address without scheme, `www.` and trailing slashes.
@@ -290,17 +299,11 @@ fn shorten_address(value: &str) -> String {
 /// ```
 #[must_use]
 pub fn facet_value(facet: Facet, text: &str) -> String {
-    let namespace = |prefix: &str| {
-        PREFIXES
-            .iter()
-            .find(|(known, _)| *known == prefix)
-            .map(|(_, namespace)| *namespace)
-    };
     let iri = match facet {
         Facet::Class => text
             .split_once(':')
-            .and_then(|(prefix, name)| Some(format!("{}{name}", namespace(prefix)?))),
-        Facet::Vocabulary => namespace(text.trim_end_matches(':')).map(str::to_owned),
+            .and_then(|(prefix, name)| Some(format!("{}{name}", find_namespace(prefix)?))),
+        Facet::Vocabulary => find_namespace(text.trim_end_matches(':')).map(str::to_owned),
         _ => None,
     };
     iri.unwrap_or_else(|| text.to_owned())
@@ -427,6 +430,9 @@ mod tests {
         );
         assert_eq!(of(Facet::Source), ["data.example.org"]);
         entry.origin = Some("https://portal.example.org:8080/catalog.ttl?page=1".to_owned());
-        assert_eq!(portal(&entry).as_deref(), Some("portal.example.org:8080"));
+        assert_eq!(
+            portal_host(&entry).as_deref(),
+            Some("portal.example.org:8080")
+        );
     }
 }

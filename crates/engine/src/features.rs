@@ -13,26 +13,38 @@ const MAX_ENTITIES: usize = 100;
 
 /// Returns the features of a graph. They include `rdf:type`, whose weight is 0 because every dataset has it.
 pub(super) fn features(graph: &TripleGraph, profile: &Profile) -> Vec<Feature> {
-    let terms = |kind: FeatureKind, counts: &[(TermId, u64)], most: usize| {
-        let named = counts.iter().filter(|(id, _)| graph.is_iri(*id)).take(most);
-        named
-            .filter_map(|(id, _)| Feature::new(kind, graph.term(*id).text()))
-            .collect::<Vec<_>>()
-    };
-    let spaces = |kind: FeatureKind, counts: &[(String, u64)]| {
-        counts
-            .iter()
-            .take(MAX_SPACES)
-            .filter_map(|(space, _)| Feature::new(kind, space))
-            .collect::<Vec<_>>()
-    };
+    let linkage = &profile.linkage;
     [
-        terms(FeatureKind::Class, &profile.classes, MAX_TERMS),
-        terms(FeatureKind::Property, &profile.properties, MAX_TERMS),
-        spaces(FeatureKind::Vocabulary, &profile.vocabularies),
-        spaces(FeatureKind::Space, &profile.linkage.spaces),
-        spaces(FeatureKind::Target, &profile.links),
-        terms(FeatureKind::Entity, &profile.linkage.targets, MAX_ENTITIES),
+        term_features(FeatureKind::Class, &profile.classes, graph, MAX_TERMS),
+        term_features(FeatureKind::Property, &profile.properties, graph, MAX_TERMS),
+        space_features(FeatureKind::Vocabulary, &profile.vocabularies),
+        space_features(FeatureKind::Space, &linkage.spaces),
+        space_features(FeatureKind::Target, &profile.links),
+        term_features(FeatureKind::Entity, &linkage.targets, graph, MAX_ENTITIES),
     ]
     .concat()
+}
+
+/// Returns the features of the first IRIs among counted terms, at most `max_terms`.
+fn term_features(
+    kind: FeatureKind,
+    counts: &[(TermId, u64)],
+    graph: &TripleGraph,
+    max_terms: usize,
+) -> Vec<Feature> {
+    counts
+        .iter()
+        .filter(|(id, _)| graph.is_iri(*id))
+        .take(max_terms)
+        .filter_map(|(id, _)| Feature::new(kind, graph.term(*id).text()))
+        .collect()
+}
+
+/// Returns the features of the first URI spaces, at most [`MAX_SPACES`].
+fn space_features(kind: FeatureKind, counts: &[(String, u64)]) -> Vec<Feature> {
+    counts
+        .iter()
+        .take(MAX_SPACES)
+        .filter_map(|(space, _)| Feature::new(kind, space))
+        .collect()
 }

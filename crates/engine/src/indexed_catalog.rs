@@ -38,7 +38,7 @@ pub struct IndexedCatalog {
 type FileStamp = (SystemTime, u64);
 
 /// Returns the stamp of a file. `None` if it does not exist.
-fn stamp(path: &Path) -> Option<FileStamp> {
+fn file_stamp(path: &Path) -> Option<FileStamp> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
@@ -71,7 +71,7 @@ impl IndexedCatalog {
             .dictionary
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let stamps = DictionaryFile::ALL.map(|file| stamp(&file.path(&self.home)));
+        let stamps = DictionaryFile::ALL.map(|file| file_stamp(&file.path(&self.home)));
         if *current != stamps {
             self.index.set_translations(read_translations(&self.home)?);
             *current = stamps;
@@ -173,7 +173,7 @@ impl IndexedCatalog {
     }
 
     /// Returns the same dataset under other ids, and its other editions. `None` if the index has no such dataset.
-    pub fn related(&self, id: &DatasetId) -> Result<Option<RelatedDatasets>, EngineError> {
+    pub fn related_datasets(&self, id: &DatasetId) -> Result<Option<RelatedDatasets>, EngineError> {
         let snapshot = self.snapshot()?;
         let groups = self.duplicate_groups()?;
         let Some(card) = read_card(&snapshot, id)? else {

@@ -189,7 +189,7 @@ fn verify_vectors(folder: &Path, report: &mut IntegrityReport) -> Result<(), Eng
             )),
             Ok(snapshot) => {
                 report.vectors += snapshot.len();
-                for id in snapshot.damaged() {
+                for id in snapshot.find_damaged_datasets() {
                     let problem = "wrong checksum";
                     let damage = Damage::new(DamagedPart::Vectors, stored.folder.clone(), problem);
                     report.damage.push(damage.with_dataset(&id));
@@ -291,36 +291,29 @@ pub fn repair(
 /// Returns the descriptions and versions of the datasets in the index, or none if it cannot be read.
 fn recovered_entries(home: &Path) -> Vec<Entry> {
     let cards = read_cards(home).unwrap_or_default();
-    let entry = |card: Card| {
-        let Card {
-            metadata,
-            distributions,
-            remote,
-            version,
-            ..
-        } = card;
-        Entry {
+    let mut entries = Vec::with_capacity(cards.len());
+    for card in cards {
+        entries.push(Entry {
             dataset: Dataset {
-                distributions,
-                remote,
-                ..Dataset::new(metadata)
+                distributions: card.distributions,
+                remote: card.remote,
+                ..Dataset::new(card.metadata)
             },
-            version,
+            version: card.version,
             origin: None,
-        }
-    };
-    cards.into_iter().map(entry).collect()
+        });
+    }
+    entries
 }
 
 /// Restores the graph files, counts and fingerprints of the damaged datasets.
 fn restore_files(store: &Store, report: &mut RepairReport) -> Result<(), EngineError> {
-    let is_file = |part| {
+    let damaged = report.found.iter().filter(|damage| {
         matches!(
-            part,
+            damage.part,
             DamagedPart::GraphFile | DamagedPart::Counts | DamagedPart::Fingerprint
         )
-    };
-    let damaged = report.found.iter().filter(|damage| is_file(damage.part));
+    });
     let ids: BTreeSet<DatasetId> = damaged
         .filter_map(|damage| damage.dataset.clone())
         .collect();
@@ -357,7 +350,7 @@ fn repair_vectors(report: &mut RepairReport) -> Result<(), EngineError> {
         .filter(|damage| damage.part == DamagedPart::Vectors);
     let folders: BTreeSet<PathBuf> = damaged.map(|damage| damage.path.clone()).collect();
     for folder in folders {
-        vectors::remove_damaged(&folder)?;
+        vectors::remove_damaged_vectors(&folder)?;
         report.encode_again.push(folder);
     }
     Ok(())

@@ -83,10 +83,10 @@ pub use lodeseek_catalog::{BoundingBox, Period};
 pub use lodeseek_profile::TableOverlap;
 pub use order::{ParseOrderError, ResultOrder};
 pub use quality::{
-    assess_catalog, assess_dataset, distribution_addresses, read_url_checks, url_checks_modified,
+    assess_catalog, assess_dataset, distribution_addresses, read_url_checks, url_checks_time,
     write_url_checks,
 };
-pub use quality_json::{MAX_PUBLISHERS, WORST_DATASETS, assessment_json, overview_json};
+pub use quality_json::{MAX_PUBLISHERS, MAX_WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
     ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, MULTILINGUAL_WEIGHT,
     PairSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,

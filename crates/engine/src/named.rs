@@ -10,7 +10,7 @@ use lodeseek_index::{AnalysisKind, AnalyzedQuery};
 use lodeseek_ranking::{Ranking, Scored};
 
 /// Maximum number of datasets that have the stop words of a query in their names.
-const MAX_NAMED: usize = 50;
+const MAX_NAMED_DATASETS: usize = 50;
 
 /// Returns the datasets of a scope that a query names, those with exactly this name first. Analyses that are compared with
 /// published results have no names.
@@ -25,7 +25,7 @@ pub(super) fn named_datasets(
     }
     let mut documents = snapshot.with_name(text)?;
     if query.is_empty() {
-        for address in snapshot.with_words_in_name(text, MAX_NAMED)? {
+        for address in snapshot.with_words_in_name(text, MAX_NAMED_DATASETS)? {
             if !documents.contains(&address) {
                 documents.push(address);
             }

@@ -9,6 +9,7 @@ use lodeseek_rdf::vocab::dcat as terms;
 use lodeseek_store::{Store, StoreError, read_checked, write_checked};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -34,18 +35,21 @@ pub fn read_url_checks(home: &Path) -> Result<UrlChecks, EngineError> {
 /// If the file cannot be written.
 pub fn write_url_checks(home: &Path, checks: &UrlChecks) -> Result<(), EngineError> {
     let path = url_checks_path(home);
-    let failed = |cause| EngineError::Io {
-        path: path.clone(),
-        cause,
-    };
-    let body = serde_json::to_vec_pretty(checks).map_err(|error| failed(error.into()))?;
-    fs::create_dir_all(home.join("quality")).map_err(failed)?;
+    let body = serde_json::to_vec_pretty(checks).map_err(|error| io_error(&path, error.into()))?;
+    fs::create_dir_all(home.join("quality")).map_err(|cause| io_error(&path, cause))?;
     Ok(write_checked(&path, &body)?)
+}
+
+fn io_error(path: &Path, cause: io::Error) -> EngineError {
+    EngineError::Io {
+        path: path.to_owned(),
+        cause,
+    }
 }
 
 /// Returns the time of the last change of the checks.
 #[must_use]
-pub fn url_checks_modified(home: &Path) -> Option<SystemTime> {
+pub fn url_checks_time(home: &Path) -> Option<SystemTime> {
     fs::metadata(url_checks_path(home))
         .and_then(|metadata| metadata.modified())
         .ok()
@@ -64,10 +68,10 @@ pub fn assess_dataset(
     };
     let content = searcher.catalog().card(id)?.map(|card| card.profile);
     Ok(assess(&graph, &node, content.as_ref(), reached)
-        .map(|found| (named(&dataset.metadata), found)))
+        .map(|found| (dataset_label(&dataset.metadata), found)))
 }
 
-fn named(metadata: &Metadata) -> DatasetLabel {
+fn dataset_label(metadata: &Metadata) -> DatasetLabel {
     DatasetLabel {
         id: metadata.id.clone(),
         title: plain_text(metadata.title()).into_owned(),
@@ -98,10 +102,10 @@ pub fn assess_catalog(
             continue;
         };
         let named = match card {
-            Some(card) => named(&card.metadata),
+            Some(card) => dataset_label(&card.metadata),
             // The dataset is not indexed yet.
             None => match dcat::from_triples(&graph, &node) {
-                Some(dataset) => named(&dataset.metadata),
+                Some(dataset) => dataset_label(&dataset.metadata),
                 None => continue,
             },
         };
@@ -158,7 +162,7 @@ mod tests {
         );
         write_url_checks(home, &checks).expect("written");
         assert_eq!(read_url_checks(home).expect("read"), checks);
-        assert!(url_checks_modified(home).is_some());
+        assert!(url_checks_time(home).is_some());
         let text = fs::read_to_string(&path).expect("a file");
         let (_, body) = text.split_once('\n').expect("a checksum and JSON");
         // Earlier versions wrote no checksum.

@@ -1,13 +1,13 @@
 //! Quality assessments as JSON: the forms of `GET /api/quality` and of `lodeseek quality --json`.
 
 use lodeseek_quality::{
-    Assessment, DatasetLabel, DatasetRow, Dimension, Finding, Overview, POINTS, Problem,
+    Assessment, DatasetLabel, DatasetRow, Dimension, Finding, MAX_SCORE, Overview, Problem,
     PublisherRow,
 };
 use serde_json::{Value, json};
 
 /// Number of datasets with the lowest scores in an overview.
-pub const WORST_DATASETS: usize = 20;
+pub const MAX_WORST_DATASETS: usize = 20;
 /// Maximum number of publishers in an overview.
 pub const MAX_PUBLISHERS: usize = 100;
 
@@ -24,7 +24,7 @@ pub fn assessment_json(named: &DatasetLabel, assessment: &Assessment) -> Value {
         "title": named.title,
         "publisher": named.publisher,
         "score": assessment.score(),
-        "of": POINTS,
+        "of": MAX_SCORE,
         "band": assessment.band(),
         "points": assessment.points(),
         "distribution": assessment.distribution,
@@ -86,14 +86,14 @@ pub fn overview_json(overview: &Overview) -> Value {
         .map(publisher_json)
         .collect();
     let worst: Vec<Value> = overview
-        .worst(WORST_DATASETS)
+        .worst(MAX_WORST_DATASETS)
         .iter()
         .map(|row| row_json(row))
         .collect();
     json!({
         "datasets": overview.len(),
         "meanScore": round_to(overview.mean(), 10.0),
-        "of": POINTS,
+        "of": MAX_SCORE,
         "bands": bands,
         "dimensions": dimensions,
         "problems": problems,

@@ -6,7 +6,7 @@ use super::rerank::{EncoderQuery, Reranked};
 use super::scope::CandidateScope;
 use super::{ComponentRankings, EngineError, Reranker};
 use lodeseek_catalog::DatasetId;
-use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selected};
+use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selection};
 use lodeseek_index::{AnalyzedQuery, FilteredDocs, IndexError};
 use lodeseek_ranking::Ranking;
 use std::thread;
@@ -141,8 +141,10 @@ impl Ranker {
 
 /// Returns the number of named datasets that a ranking does not contain.
 fn number_of_others(named: &[DatasetId], ranking: &Ranking) -> usize {
-    let is_ranked = |id: &DatasetId| ranking.iter().any(|scored| scored.id == *id);
-    named.iter().filter(|id| !is_ranked(id)).count()
+    named
+        .iter()
+        .filter(|id| ranking.iter().all(|scored| scored.id != **id))
+        .count()
 }
 
 /// Returns the rankings by the sparse models of a reranker's pool, or by `model` if the pool is empty.
@@ -173,5 +175,5 @@ pub(super) fn rank_by_model(
     depth: usize,
 ) -> Result<RankedDocs, IndexError> {
     let mut selection: Option<&FilteredDocs> = scope.filtered;
-    rank_selected(model, query, scope.snapshot, depth, &mut selection)
+    rank_selection(model, query, scope.snapshot, depth, &mut selection)
 }

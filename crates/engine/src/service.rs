@@ -17,6 +17,7 @@ mod entities;
 use super::{
     EngineError, Example, Facet, Filter, Hit, SearchRequest, Searcher, SnippetKind, facet_value,
 };
+use entities::Description;
 use lodeseek_catalog::Iris;
 use lodeseek_index::sparse::ModelKind;
 use lodeseek_rdf::vocab::{rdf, search};
@@ -89,9 +90,11 @@ enum SearchKind {
 impl SearchKind {
     const ALL: [Self; 3] = [Self::Datasets, Self::Entities, Self::Occurrences];
 
-    /// Returns the kind of the search that has some parameters.
-    fn find(has: impl Fn(&str) -> bool) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| has(kind.parameter()))
+    /// Returns the kind of the search that has parameters of these names.
+    fn find<'p>(names: impl Iterator<Item = &'p str> + Clone) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| names.clone().any(|name| name == kind.parameter()))
     }
 
     /// Returns the parameter that every search of this kind has.
@@ -183,12 +186,7 @@ impl SearchService {
         parameters: &[(&str, Term)],
         has_passed: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<Triple>, ServiceError> {
-        let has = |parameter: &str| {
-            parameters
-                .iter()
-                .any(|(property, _)| *property == parameter)
-        };
-        match SearchKind::find(has) {
+        match SearchKind::find(parameters.iter().map(|(property, _)| *property)) {
             Some(SearchKind::Entities) => {
                 self.entity_triples(parameters, Deadline::new(has_passed))
             }
@@ -199,7 +197,7 @@ impl SearchService {
 
     /// Searches for datasets and returns the hits as triples.
     fn dataset_triples(&self, parameters: &[(&str, Term)]) -> Result<Vec<Triple>, ServiceError> {
-        let request = request(parameters, &self.iris)?;
+        let request = parse_request(parameters, &self.iris)?;
         let response = self
             .searcher
             .search(&request)
@@ -246,19 +244,19 @@ impl SearchService {
             .enumerate()
             .filter(|(_, shown)| !shown.triple.is_cut())
         {
-            let statement = BlankNode::default();
-            let mut add = |property: &str, value: Term| {
-                let property = NamedNode::new_unchecked(property);
-                triples.push(Triple::new(statement.clone(), property, value));
-            };
-            add(rdf::SUBJECT, term(&shown.triple.subject, id.as_str()));
-            add(rdf::PREDICATE, term(&shown.triple.predicate, id.as_str()));
-            add(rdf::OBJECT, term(&shown.triple.object, id.as_str()));
-            add(search::POSITION, integer(place + 1));
+            let mut statement = Description::without_properties(triples);
+            statement.add(rdf::SUBJECT, to_term(&shown.triple.subject, id.as_str()));
+            statement.add(
+                rdf::PREDICATE,
+                to_term(&shown.triple.predicate, id.as_str()),
+            );
+            statement.add(rdf::OBJECT, to_term(&shown.triple.object, id.as_str()));
+            statement.add(search::POSITION, integer_literal(place + 1));
             for word in &shown.matched {
-                add(search::TERM, string(word));
+                statement.add(search::TERM, string_literal(word));
             }
-            triples.push(triple(&snippet, search::STATEMENT, statement));
+            let node = statement.node;
+            triples.push(triple(&snippet, search::STATEMENT, node));
         }
     }
 }
@@ -317,12 +315,12 @@ pub(crate) fn answer(
     rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     search: &mut Search<'_>,
 ) -> Result<(), ServiceError> {
-    let parameters = parameters(&call.triple_patterns())?;
+    let parameters = collect_parameters(&call.triple_patterns())?;
     let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
     for row in &call.bindings.rows {
         let mut values = Vec::with_capacity(parameters.len());
         for (_, pattern) in &parameters {
-            values.push(value(pattern, &call.bindings.variables, row)?);
+            values.push(find_value(pattern, &call.bindings.variables, row)?);
         }
         let key = values.iter().map(ToString::to_string).collect();
         let search = searches.entry(key).or_insert_with(|| ParameterRows {
@@ -399,7 +397,7 @@ fn check_property(pattern: &TriplePattern) -> Result<(), ServiceError> {
 }
 
 /// Returns the search parameters of a pattern. They must have one subject, and belong to one kind of search.
-fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, ServiceError> {
+fn collect_parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, ServiceError> {
     let mut parameters: Parameters<'p> = Vec::new();
     let mut subject = None;
     for pattern in patterns {
@@ -427,12 +425,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
             parameters.push((property, &pattern.object));
         }
     }
-    let has = |parameter: &str| {
-        parameters
-            .iter()
-            .any(|(property, _)| *property == parameter)
-    };
-    let Some(kind) = SearchKind::find(has) else {
+    let Some(kind) = SearchKind::find(parameters.iter().map(|(property, _)| *property)) else {
         return Err(ServiceError::Wrong(format!(
             "a search needs words: ?dataset <{}> \"words\", or ?match <{}> \"words\" for entities",
             search::TEXT,
@@ -452,7 +445,7 @@ fn parameters<'p>(patterns: &[&'p TriplePattern]) -> Result<Parameters<'p>, Serv
 }
 
 /// Returns the value of a search parameter in a row of bindings.
-fn value(
+fn find_value(
     pattern: &TermPattern,
     variables: &[Variable],
     row: &[GroundTerm],
@@ -479,7 +472,7 @@ fn value(
 }
 
 /// Returns the search request with these parameters.
-fn request(parameters: &[(&str, Term)], iris: &Iris) -> Result<SearchRequest, ServiceError> {
+fn parse_request(parameters: &[(&str, Term)], iris: &Iris) -> Result<SearchRequest, ServiceError> {
     let mut request = SearchRequest {
         depth: DEFAULT_HITS,
         ..SearchRequest::new("")
@@ -488,12 +481,11 @@ fn request(parameters: &[(&str, Term)], iris: &Iris) -> Result<SearchRequest, Se
     for (property, value) in parameters {
         let text = match value {
             Term::NamedNode(node) if *property == search::LIKE => {
-                let unknown = || {
+                let id = iris.dataset_id(node.as_str()).ok_or_else(|| {
                     ServiceError::Wrong(format!(
                         "invalid value {value} of <{property}>: no dataset of this store"
                     ))
-                };
-                let id = iris.dataset_id(node.as_str()).ok_or_else(unknown)?;
+                })?;
                 request.examples.push(Example::Dataset(id));
                 continue;
             }
@@ -518,20 +510,23 @@ fn request(parameters: &[(&str, Term)], iris: &Iris) -> Result<SearchRequest, Se
         }
         match *property {
             search::TEXT => text.clone_into(&mut request.query),
-            search::LIMIT => request.depth = parse(property, text)?,
-            search::OFFSET => request.skip = parse(property, text)?,
-            search::MODEL => request.model = Some(parse::<ModelKind>(property, text)?),
-            search::SNIPPET_METHOD => request.snippet = parse(property, text)?,
-            search::SINCE => filter.since = Some(parse(property, text)?),
-            search::WITHIN => filter.within = Some(parse(property, text)?),
-            search::COVERS => filter.covers = Some(parse(property, text)?),
-            _ => filter.until = Some(parse(property, text)?),
+            search::LIMIT => request.depth = parse_value(property, text)?,
+            search::OFFSET => request.skip = parse_value(property, text)?,
+            search::MODEL => request.model = Some(parse_value::<ModelKind>(property, text)?),
+            search::SNIPPET_METHOD => request.snippet = parse_value(property, text)?,
+            search::SINCE => filter.since = Some(parse_value(property, text)?),
+            search::WITHIN => filter.within = Some(parse_value(property, text)?),
+            search::COVERS => filter.covers = Some(parse_value(property, text)?),
+            _ => filter.until = Some(parse_value(property, text)?),
         }
     }
-    check(SearchRequest { filter, ..request })
+    check_request(SearchRequest { filter, ..request })
 }
 
-fn parse<T: FromStr<Err: fmt::Display>>(property: &str, text: &str) -> Result<T, ServiceError> {
+fn parse_value<T: FromStr<Err: fmt::Display>>(
+    property: &str,
+    text: &str,
+) -> Result<T, ServiceError> {
     text.parse().map_err(|error| {
         ServiceError::Wrong(format!("invalid value {text:?} of <{property}>: {error}"))
     })
@@ -552,7 +547,7 @@ fn check_text(text: &str) -> Result<(), ServiceError> {
 }
 
 /// Returns the request if it is within the limits of the service.
-fn check(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
+fn check_request(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
     check_text(&request.query)?;
     let max_hits = if request.snippet == SnippetKind::Stored {
         MAX_HITS
@@ -575,7 +570,7 @@ fn check(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
 
 /// Adds the rank, the score, the title and the matched fields of a hit.
 fn add_hit(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
-    triples.push(triple(dataset, search::RANK, integer(hit.rank)));
+    triples.push(triple(dataset, search::RANK, integer_literal(hit.rank)));
     triples.extend(
         hit.score
             .map(|score| triple(dataset, search::SCORE, Literal::from(score))),
@@ -583,7 +578,7 @@ fn add_hit(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
     triples.push(triple(
         dataset,
         search::TITLE,
-        string(hit.card.metadata.title()),
+        string_literal(hit.card.metadata.title()),
     ));
     triples.push(triple(
         dataset,
@@ -593,23 +588,17 @@ fn add_hit(hit: &Hit, dataset: &NamedNode, triples: &mut Vec<Triple>) {
     triples.push(triple(
         dataset,
         search::MATCH_QUALITY,
-        string(hit.quality.name()),
+        string_literal(hit.quality.name()),
     ));
     for field in &hit.fields {
-        let matched = BlankNode::default();
-        let mut add = |property: &str, value: Term| {
-            triples.push(Triple::new(
-                matched.clone(),
-                NamedNode::new_unchecked(property),
-                value,
-            ));
-        };
-        add(search::FIELD, string(&field.field.to_string()));
-        add(search::SHARE, Literal::from(field.score).into());
+        let mut matched = Description::without_properties(triples);
+        matched.add(search::FIELD, string_literal(&field.field.to_string()));
+        matched.add(search::SHARE, Literal::from(field.score));
         for word in &field.terms {
-            add(search::TERM, string(word));
+            matched.add(search::TERM, string_literal(word));
         }
-        triples.push(triple(dataset, search::MATCH, matched));
+        let node = matched.node;
+        triples.push(triple(dataset, search::MATCH, node));
     }
 }
 
@@ -621,16 +610,16 @@ fn triple(subject: &NamedNode, property: &str, object: impl Into<Term>) -> Tripl
     )
 }
 
-fn string(text: &str) -> Term {
+fn string_literal(text: &str) -> Term {
     Literal::new_simple_literal(text).into()
 }
 
-fn integer(number: usize) -> Term {
+fn integer_literal(number: usize) -> Term {
     Literal::from(number as u64).into()
 }
 
 /// Converts a term of a snippet. Blank nodes of different datasets remain distinct.
-fn term(term: &LabelledTerm, dataset: &str) -> Term {
+fn to_term(term: &LabelledTerm, dataset: &str) -> Term {
     match term.kind {
         TermKind::Iri => NamedNode::new_unchecked(term.value.as_str()).into(),
         TermKind::Blank => {
@@ -659,17 +648,17 @@ fn term(term: &LabelledTerm, dataset: &str) -> Term {
                 Literal::new_typed_literal(&term.value, NamedNode::new_unchecked(datatype.as_str()))
                     .into()
             }
-            (None, None) => string(&term.value),
+            (None, None) => string_literal(&term.value),
         },
         TermKind::Triple => {
             let parts = term.triple.as_deref().map(|triple| {
                 [&triple.subject, &triple.predicate, &triple.object]
-                    .map(|part| self::term(part, dataset))
+                    .map(|part| to_term(part, dataset))
             });
             let triple = parts.and_then(|[subject, predicate, object]| {
                 Triple::from_terms(subject, predicate, object).ok()
             });
-            triple.map_or_else(|| string(&term.value), Term::from)
+            triple.map_or_else(|| string_literal(&term.value), Term::from)
         }
     }
 }

@@ -110,11 +110,11 @@ impl QueryWords {
     /// Analyses a query.
     #[must_use]
     pub fn new(query: &str, analysis: &Analysis) -> Self {
-        Self::from_analyzed(AnalyzedQuery::new(query, analysis), analysis)
+        Self::from_query(AnalyzedQuery::new(query, analysis), analysis)
     }
 
     /// Creates the words of an analysed query.
-    pub(crate) fn from_analyzed(query: AnalyzedQuery, analysis: &Analysis) -> Self {
+    pub(crate) fn from_query(query: AnalyzedQuery, analysis: &Analysis) -> Self {
         Self {
             query,
             analysis: analysis.clone(),

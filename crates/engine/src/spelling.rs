@@ -15,8 +15,8 @@ use lodeseek_index::{
 };
 use std::cmp::Reverse;
 
-/// A word is a possible misspelling if at most 1 + N / `RARITY` of N datasets contain it.
-const RARITY: u64 = 1000;
+/// A word is a possible misspelling if at most 1 + N / `RARE_WORD_DIVISOR` of N datasets contain it.
+const RARE_WORD_DIVISOR: u64 = 1000;
 /// Minimum ratio of the document frequencies of a correction and of the word it replaces.
 const MIN_FREQUENCY_RATIO: u64 = 20;
 /// Cost of an edit, in natural logarithms of the document frequency.
@@ -116,7 +116,7 @@ fn correct_word(
     {
         return Ok(None);
     }
-    if frequency > 1 + snapshot.len() / RARITY {
+    if frequency > 1 + snapshot.len() / RARE_WORD_DIVISOR {
         return Ok(None);
     }
     let has_stems = !snapshot.has_names() && snapshot.analysis().kind() != AnalysisKind::Acordar;
@@ -177,7 +177,7 @@ fn split_compound(
     }
     let words = IndexWords {
         snapshot,
-        min_frequency: min_frequency.max(2 + snapshot.len() / RARITY),
+        min_frequency: min_frequency.max(2 + snapshot.len() / RARE_WORD_DIVISOR),
     };
     let parts = words.split(&term.text, MAX_PARTS)?;
     Ok(parts.map(|(parts, _)| parts.join(" ")))
@@ -288,10 +288,10 @@ fn word_with_stem(stem: &str, snapshot: &Snapshot) -> Result<Option<String>, Eng
             .map(|text| text.value.as_str())
             .chain(metadata.agents().map(|agent| agent.name.as_str()));
         let mut words = texts.flat_map(|text| text.split(|c: char| !c.is_alphabetic()));
-        let has_stem = |word: &&str| {
+        let word = words.find(|word| {
             !word.is_empty() && snapshot.analysis().tokens(word).any(|token| token == stem)
-        };
-        if let Some(word) = words.find(has_stem) {
+        });
+        if let Some(word) = word {
             return Ok(Some(word.to_lowercase()));
         }
     }

@@ -30,11 +30,11 @@ impl<'s> TuningPool<'s> {
         query: &str,
         depth: usize,
     ) -> Result<Vec<(DatasetId, ScoreParts)>, EngineError> {
-        self.candidates_filtered(query, &Filter::default(), depth)
+        self.candidates_with_filter(query, &Filter::default(), depth)
     }
 
     /// Returns the [candidates](Self::candidates) among the datasets that pass a filter.
-    pub fn candidates_filtered(
+    pub fn candidates_with_filter(
         &self,
         query: &str,
         filter: &Filter,
@@ -69,11 +69,11 @@ impl<'s> TuningPool<'s> {
         &self,
         query: &str,
     ) -> Result<Option<ComponentRankings>, EngineError> {
-        self.component_rankings_filtered(query, &Filter::default())
+        self.component_rankings_with_filter(query, &Filter::default())
     }
 
     /// Returns the [component rankings](Self::component_rankings) of the datasets that pass a filter.
-    pub fn component_rankings_filtered(
+    pub fn component_rankings_with_filter(
         &self,
         query: &str,
         filter: &Filter,

@@ -5,7 +5,7 @@
 //! 1. Content is written to a graph and a file that nothing refers to yet.
 //! 2. Description and version pointer change in one transaction.
 //! 3. Profiles and snippets of all changed datasets are replaced, in one transaction if they are small. Large ones are missing for a
-//!    moment, see [`Store::replace_derived`].
+//!    moment, see [`Store::replace_derived_triples`].
 //! 4. The index changes in one commit.
 //!
 //! A running search continues with the index it began with, whose cards name the version of their content. Replaced content
@@ -56,7 +56,7 @@ impl<'s> Updater<'s> {
         let load = Loader::new(self.store)
             .with_options(self.load.clone())
             .load(catalog, &|_| ())?;
-        self.index_changed(load, removed)
+        self.index_changes(load, removed)
     }
 
     /// Replaces the description of a present dataset, and indexes it if the description changed. The content stays as it is.
@@ -64,7 +64,7 @@ impl<'s> Updater<'s> {
         let load = Loader::new(self.store)
             .with_options(self.load.clone())
             .replace_description(dataset)?;
-        self.index_changed(load, &[])
+        self.index_changes(load, &[])
     }
 
     /// Replaces the edits of a dataset's description, and indexes it if the description changed.
@@ -72,10 +72,10 @@ impl<'s> Updater<'s> {
         let load = Loader::new(self.store)
             .with_options(self.load.clone())
             .edit(id, edits)?;
-        self.index_changed(load, &[])
+        self.index_changes(load, &[])
     }
 
-    fn index_changed(
+    fn index_changes(
         &self,
         load: LoadReport,
         removed: &[DatasetId],
@@ -112,18 +112,19 @@ impl<'s> Updater<'s> {
         };
         self.store.restore(&before)?;
         // The index usually still has the state before. If its failure came after its commit, it is committed again.
-        if let Err(error) = self.index_as_stored(ids) {
+        if let Err(error) = self.sync_index(ids) {
             tracing::warn!(%error, "the index could not be restored after a failed change; the next start restores it");
         }
         Err(failure)
     }
 
-    fn index_as_stored(&self, ids: &[DatasetId]) -> Result<(), EngineError> {
+    fn sync_index(&self, ids: &[DatasetId]) -> Result<(), EngineError> {
         let present = self.store.ids()?;
-        let (present, absent): (Vec<&DatasetId>, Vec<&DatasetId>) =
-            ids.iter().partition(|id| present.binary_search(id).is_ok());
-        let owned = |ids: Vec<&DatasetId>| ids.into_iter().cloned().collect::<Vec<_>>();
-        Indexer::new(self.store, self.index).update(&owned(present), &owned(absent))?;
+        let (present, absent): (Vec<DatasetId>, Vec<DatasetId>) = ids
+            .iter()
+            .cloned()
+            .partition(|id| present.binary_search(id).is_ok());
+        Indexer::new(self.store, self.index).update(&present, &absent)?;
         Ok(())
     }
 

@@ -58,10 +58,10 @@ impl TopicValues {
     }
 
     /// Iterates over the topics that the mean includes, with their values.
-    pub fn counted(&self, average: Average<'_>) -> impl Iterator<Item = (&str, f64)> {
-        self.values
-            .iter()
-            .filter_map(move |(topic, value)| Some((topic.as_str(), counted(*value, average)?)))
+    pub fn averaged_values(&self, average: Average<'_>) -> impl Iterator<Item = (&str, f64)> {
+        self.values.iter().filter_map(move |(topic, value)| {
+            Some((topic.as_str(), averaged_value(*value, average)?))
+        })
     }
 
     /// Returns the number of judged topics without a ranking.
@@ -76,7 +76,7 @@ impl TopicValues {
         let Average::Macro(folds) = average else {
             return mean(
                 &self
-                    .counted(average)
+                    .averaged_values(average)
                     .map(|(_, value)| value)
                     .collect::<Vec<_>>(),
             );
@@ -107,8 +107,8 @@ impl TopicValues {
             let other = baseline
                 .values
                 .get(topic)
-                .and_then(|other| counted(*other, average));
-            if let (Some(value), Some(other)) = (counted(*value, average), other) {
+                .and_then(|other| averaged_value(*other, average));
+            if let (Some(value), Some(other)) = (averaged_value(*value, average), other) {
                 differences.push(value - other);
             }
         }
@@ -117,7 +117,7 @@ impl TopicValues {
 }
 
 /// Returns the value that enters the mean, or `None` if the topic is left out.
-fn counted(value: Option<f64>, average: Average<'_>) -> Option<f64> {
+fn averaged_value(value: Option<f64>, average: Average<'_>) -> Option<f64> {
     match average {
         Average::Intersection => value,
         Average::AllTopics | Average::Macro(_) => Some(value.unwrap_or(0.0)),

@@ -134,7 +134,7 @@ impl CoordinateSearch {
         };
         let mut best: Option<Optimum> = None;
         for place in 0..self.starts.len() {
-            let (weights, value) = climb.from(place, dimensions, progress);
+            let (weights, value) = climb.climb_from(place, dimensions, progress);
             if best
                 .as_ref()
                 .is_none_or(|best| value > best.value + Self::MIN_GAIN)
@@ -177,13 +177,14 @@ struct Climb<'s, F> {
 }
 
 impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
-    fn from(
+    /// Optimises the weights in rounds, beginning with one of the starts.
+    fn climb_from(
         &mut self,
         start: usize,
         dimensions: usize,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> (Vec<f64>, f64) {
-        let mut weights = self.begin(&self.search.starts[start], dimensions);
+        let mut weights = self.initial_weights(&self.search.starts[start], dimensions);
         let mut value = self.values(std::slice::from_ref(&weights))[0];
         for round in 0..self.search.rounds {
             let before = value;
@@ -204,7 +205,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         (weights, value)
     }
 
-    fn begin(&mut self, start: &Start, dimensions: usize) -> Vec<f64> {
+    fn initial_weights(&mut self, start: &Start, dimensions: usize) -> Vec<f64> {
         let largest = self.search.largest();
         match start {
             Start::Uniform => vec![largest; dimensions],
@@ -258,23 +259,24 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         self.evaluations += points.len();
         let threads = self.search.threads.get().min(points.len());
         if threads <= 1 {
-            return points.iter().map(|point| (self.objective)(point)).collect();
+            return evaluate(self.objective, points);
         }
         let objective = self.objective;
         thread::scope(|scope| {
-            let of = |part: &[Vec<f64>]| {
-                part.iter()
-                    .map(|point| objective(point))
-                    .collect::<Vec<f64>>()
-            };
             let parts = points.chunks(points.len().div_ceil(threads));
-            let running: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
+            let running: Vec<_> = parts
+                .map(|part| scope.spawn(move || evaluate(objective, part)))
+                .collect();
             running
                 .into_iter()
                 .flat_map(|part| part.join().expect("the objective does not panic"))
                 .collect()
         })
     }
+}
+
+fn evaluate<F: Fn(&[f64]) -> f64>(objective: &F, points: &[Vec<f64>]) -> Vec<f64> {
+    points.iter().map(|point| objective(point)).collect()
 }
 
 /// Returns the position of the largest value that is a gain over `than`. Among equals the first wins.

@@ -134,17 +134,24 @@ impl ResearchTopic {
     }
 
     fn from_line(line: &TopicLine) -> Self {
-        let part = |part: QueryPart| {
-            let text = line.others.get(part.name())?.as_str()?.trim();
-            (!text.is_empty()).then(|| (part, text.to_owned()))
-        };
+        let mut parts = BTreeMap::new();
+        for part in QueryPart::ALL {
+            let value = line
+                .others
+                .get(part.name())
+                .and_then(|value| value.as_str());
+            let text = value.unwrap_or_default().trim();
+            if !text.is_empty() {
+                parts.insert(part, text.to_owned());
+            }
+        }
         Self {
             id: topic_id(&line.query),
             sentence: line.query.trim().to_owned(),
             keyphrases: line.keyphrase_query.trim().to_owned(),
             year: line.year,
             summary: line.summary.trim().to_owned(),
-            parts: QueryPart::ALL.into_iter().filter_map(part).collect(),
+            parts,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Cross-validation folds in ACORDAR's files `foldN.train.qrels`, `foldN.valid.qrels` and `foldN.test.qrels`.
 
 use super::{EvalError, Qrels};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Split of the judgements into training, validation and test parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,27 +69,16 @@ impl Folds {
         if !folder.is_dir() {
             return Err(EvalError::NoFolder(folder.to_owned()));
         }
-        let path = |fold: usize, part: &str| {
-            let published = folder
-                .join(format!("fold{fold}"))
-                .join(format!("{part}.txt"));
-            if published.is_file() {
-                published
-            } else {
-                folder.join(format!("fold{fold}.{part}.qrels"))
-            }
-        };
         let mut folds = Vec::new();
         loop {
             let fold = folds.len();
-            if fold > 0 && !path(fold, "test").exists() {
+            if fold > 0 && !part_path(folder, fold, "test").exists() {
                 return Ok(Self(folds));
             }
-            let part = |name: &str| Qrels::read(&path(fold, name));
             folds.push(Fold {
-                train: part("train")?,
-                valid: part("valid")?,
-                test: part("test")?,
+                train: Qrels::read(&part_path(folder, fold, "train"))?,
+                valid: Qrels::read(&part_path(folder, fold, "valid"))?,
+                test: Qrels::read(&part_path(folder, fold, "test"))?,
             });
         }
     }
@@ -165,4 +154,16 @@ fn select_groups(qrels: &Qrels, count: usize, is_selected: impl Fn(usize) -> boo
             .filter(|(place, _)| is_selected(place % count))
             .map(|(_, topic)| topic),
     )
+}
+
+/// Returns the file of a part (train, valid, test) of a fold: the one that ACORDAR publishes if it exists.
+fn part_path(folder: &Path, fold: usize, part: &str) -> PathBuf {
+    let published = folder
+        .join(format!("fold{fold}"))
+        .join(format!("{part}.txt"));
+    if published.is_file() {
+        published
+    } else {
+        folder.join(format!("fold{fold}.{part}.qrels"))
+    }
 }

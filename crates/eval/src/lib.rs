@@ -25,7 +25,8 @@ pub use significance::{Comparison, Correction, Differences, Resampling, Signific
 pub use topic_sampling::{SamplingMethod, TopicSamples};
 pub use topics::{Topic, Topics};
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Error of reading an evaluation file.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ pub enum EvalError {
         /// Path of the file.
         path: PathBuf,
         /// Cause of the error.
-        cause: std::io::Error,
+        cause: io::Error,
     },
     /// Missing folder.
     #[error("the folder {0} does not exist")]
@@ -60,6 +61,15 @@ pub enum EvalError {
         /// Name of the missing entries, in the plural.
         what: &'static str,
     },
+}
+
+impl EvalError {
+    fn io(path: &Path, cause: io::Error) -> Self {
+        Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -19,10 +19,7 @@ pub(super) struct Lines {
 impl Lines {
     /// Reads a UTF-8 file. A byte order mark is dropped, because it would become part of the first topic's identifier.
     pub(super) fn read(path: &Path) -> Result<Self, EvalError> {
-        let bytes = fs::read(path).map_err(|cause| EvalError::Io {
-            path: path.to_owned(),
-            cause,
-        })?;
+        let bytes = fs::read(path).map_err(|cause| EvalError::io(path, cause))?;
         let text = String::from_utf8(bytes).map_err(|cause| {
             let before = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
             let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -62,13 +59,16 @@ impl Lines {
         line: &'l str,
         names: &str,
     ) -> Result<[&'l str; N], EvalError> {
-        let (columns, count) = first(line.split_whitespace());
+        let (columns, count) = split_first_parts(line.split_whitespace());
         if count == N {
             return Ok(columns);
         }
-        let (tabbed, tabs) = first::<N>(line.trim().split('\t').map(str::trim));
-        let is_one_word = |column: &&str| column.split_whitespace().count() == 1;
-        if tabs == N && tabbed[..N - 1].iter().all(is_one_word) {
+        let (tabbed, tabs) = split_first_parts::<N>(line.trim().split('\t').map(str::trim));
+        if tabs == N
+            && tabbed[..N - 1]
+                .iter()
+                .all(|column| column.split_whitespace().count() == 1)
+        {
             return Ok(tabbed);
         }
         Err(self.error(
@@ -113,7 +113,9 @@ impl Lines {
 }
 
 /// Returns the first `N` parts and the number of all parts.
-fn first<'l, const N: usize>(mut parts: impl Iterator<Item = &'l str>) -> ([&'l str; N], usize) {
+fn split_first_parts<'l, const N: usize>(
+    mut parts: impl Iterator<Item = &'l str>,
+) -> ([&'l str; N], usize) {
     let mut columns = [""; N];
     let filled = columns
         .iter_mut()

@@ -82,14 +82,14 @@ impl MinimumGrade {
     }
 
     /// Counts the relevant documents of a ranking.
-    fn count_ranked(self, ranked: &[Option<i32>]) -> f64 {
+    fn count_relevant(self, ranked: &[Option<i32>]) -> f64 {
         self.mark_relevant(ranked)
             .filter(|&is_relevant| is_relevant)
             .count() as f64
     }
 
     /// Counts the relevant documents among the judged ones, whose grades are sorted, best first.
-    fn count_judged(self, judged: &[i32]) -> f64 {
+    fn count_relevant_judgements(self, judged: &[i32]) -> f64 {
         judged.iter().take_while(|&&grade| grade >= self.0).count() as f64
     }
 }
@@ -185,7 +185,7 @@ pub struct Grades {
 impl Grades {
     /// Returns the grades of all judged documents of a topic, best first.
     #[must_use]
-    pub fn judged(qrels: &Qrels, topic: &str) -> Vec<i32> {
+    pub fn judgements(qrels: &Qrels, topic: &str) -> Vec<i32> {
         let mut judged: Vec<i32> = qrels.judgements(topic).map(|(_, grade)| grade).collect();
         judged.sort_unstable_by(|a, b| b.cmp(a));
         judged
@@ -194,11 +194,11 @@ impl Grades {
     /// Looks up the grades of the documents of a ranking.
     #[must_use]
     pub fn new(qrels: &Qrels, topic: &str, ranking: &Ranking) -> Self {
-        let judged = Self::judged(qrels, topic);
+        let judged = Self::judgements(qrels, topic);
         Self {
             ranked: ranking
                 .iter()
-                .map(|entry| qrels.judged(topic, entry.id.as_str()))
+                .map(|entry| qrels.find_grade(topic, entry.id.as_str()))
                 .collect(),
             judged,
         }
@@ -266,26 +266,31 @@ impl Metric {
         match self.measure {
             Measure::Ndcg(gain) => {
                 let ideal = gain.discount_gains(self.cut(judged).iter().copied());
-                ratio(
+                divide_or_zero(
                     gain.discount_gains(ranked.iter().map(|grade| grade.unwrap_or(0))),
                     ideal,
                 )
             }
-            Measure::AveragePrecision(minimum) => ratio(
+            Measure::AveragePrecision(minimum) => divide_or_zero(
                 precision_at_relevant(minimum.mark_relevant(ranked)),
-                minimum.count_judged(judged),
+                minimum.count_relevant_judgements(judged),
             ),
-            Measure::Precision(minimum) => ratio(minimum.count_ranked(ranked), self.depth() as f64),
-            Measure::Recall(minimum) => {
-                ratio(minimum.count_ranked(ranked), minimum.count_judged(judged))
+            Measure::Precision(minimum) => {
+                divide_or_zero(minimum.count_relevant(ranked), self.depth() as f64)
             }
+            Measure::Recall(minimum) => divide_or_zero(
+                minimum.count_relevant(ranked),
+                minimum.count_relevant_judgements(judged),
+            ),
             Measure::ReciprocalRank(minimum) => {
                 let first = minimum
                     .mark_relevant(ranked)
                     .position(|is_relevant| is_relevant);
                 first.map_or(0.0, |place| 1.0 / (place + 1) as f64)
             }
-            Measure::Judged => ratio(ranked.iter().flatten().count() as f64, ranked.len() as f64),
+            Measure::Judged => {
+                divide_or_zero(ranked.iter().flatten().count() as f64, ranked.len() as f64)
+            }
         }
     }
 
@@ -326,7 +331,7 @@ fn precision_at_relevant(ranks: impl Iterator<Item = bool>) -> f64 {
 }
 
 /// Divides two numbers; 0 if the divisor is 0.
-fn ratio(part: f64, whole: f64) -> f64 {
+fn divide_or_zero(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 

@@ -72,17 +72,13 @@ impl Input {
 ///
 /// Returns [`EvalError::Io`] with the path if a file cannot be read.
 pub fn digest(path: &Path) -> Result<String, EvalError> {
-    let failed = |cause| EvalError::Io {
-        path: path.to_owned(),
-        cause,
-    };
     if !path.is_dir() {
-        return Ok(hexadecimal(&fs::read(path).map_err(failed)?));
+        let content = fs::read(path).map_err(|cause| EvalError::io(path, cause))?;
+        return Ok(hash_bytes(&content));
     }
     let entries = fs::read_dir(path)
-        .map_err(failed)?
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
+        .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
+        .map_err(|cause| EvalError::io(path, cause))?;
     // Names are bytes: a file whose name is not UTF-8 belongs to the listing too.
     let mut names: Vec<OsString> = entries.iter().map(fs::DirEntry::file_name).collect();
     names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
@@ -94,10 +90,11 @@ pub fn digest(path: &Path) -> Result<String, EvalError> {
         listing.extend_from_slice(name.as_encoded_bytes());
         listing.push(b'\n');
     }
-    Ok(hexadecimal(&listing))
+    Ok(hash_bytes(&listing))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Returns the SHA-256 of bytes, in hexadecimal digits.
+fn hash_bytes(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -113,11 +110,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("b"), "").expect("written");
         fs::write(folder.path().join("a"), "abc").expect("written");
-        let (empty, abc) = (hexadecimal(b""), hexadecimal(b"abc"));
+        let (empty, abc) = (hash_bytes(b""), hash_bytes(b"abc"));
         assert!(abc.starts_with("ba7816bf") && empty.starts_with("e3b0c442"));
         assert_eq!(
             digest(folder.path()).expect("read"),
-            hexadecimal(format!("{abc}  a\n{empty}  b\n").as_bytes())
+            hash_bytes(format!("{abc}  a\n{empty}  b\n").as_bytes())
         );
         assert!(digest(&folder.path().join("c")).is_err());
     }
@@ -129,7 +126,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let name = OsString::from_vec(b"caf\xe9".to_vec());
         fs::write(folder.path().join(&name), "abc").expect("written");
-        let listing = [hexadecimal(b"abc").as_bytes(), b"  caf\xe9\n"].concat();
-        assert_eq!(digest(folder.path()).expect("read"), hexadecimal(&listing));
+        let listing = [hash_bytes(b"abc").as_bytes(), b"  caf\xe9\n"].concat();
+        assert_eq!(digest(folder.path()).expect("read"), hash_bytes(&listing));
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 /// let mut qrels = Qrels::default();
 /// qrels.insert("t1", "soil", 2);
 /// assert_eq!((qrels.grade("t1", "soil"), qrels.grade("t1", "rain")), (2, 0));
-/// assert_eq!(qrels.judged("t1", "rain"), None);
+/// assert_eq!(qrels.find_grade("t1", "rain"), None);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qrels(BTreeMap<String, BTreeMap<String, i32>>);
@@ -36,20 +36,17 @@ impl Qrels {
             if lines.is_heading(number, grade) {
                 continue;
             }
-            let invalid = || {
-                lines.error(
-                    number,
-                    format!("invalid grade {grade:?}: expected an integer"),
-                )
-            };
-            let grade: i32 = grade.parse().map_err(|_| invalid())?;
+            let grade: i32 = grade.parse().map_err(|_| {
+                let reason = format!("invalid grade {grade:?}: expected an integer");
+                lines.error(number, reason)
+            })?;
             if grade > Self::MAX_GRADE {
                 return Err(lines.error(
                     number,
                     format!("grade {grade} is above {}", Self::MAX_GRADE),
                 ));
             }
-            match qrels.judged(topic, document) {
+            match qrels.find_grade(topic, document) {
                 Some(before) if before != grade => {
                     let reason = format!(
                         "document {document} has grade {grade} for topic {topic}, but an earlier line has grade {before}"
@@ -78,12 +75,12 @@ impl Qrels {
     /// Returns the grade of a document, or 0 if it was not judged.
     #[must_use]
     pub fn grade(&self, topic: &str, document: &str) -> i32 {
-        self.judged(topic, document).unwrap_or(0)
+        self.find_grade(topic, document).unwrap_or(0)
     }
 
     /// Returns the grade of a document, if it was judged.
     #[must_use]
-    pub fn judged(&self, topic: &str, document: &str) -> Option<i32> {
+    pub fn find_grade(&self, topic: &str, document: &str) -> Option<i32> {
         self.0
             .get(topic)
             .and_then(|grades| grades.get(document))

@@ -100,12 +100,11 @@ impl Run {
             tag.get_or_insert_with(|| name.to_owned());
         }
         let tag = tag.ok_or_else(|| lines.empty("ranked documents"))?;
-        let ranked =
-            |(topic, scored): (&str, Vec<Scored>)| (topic.to_owned(), Ranking::from_scores(scored));
-        Ok(Self {
-            tag,
-            rankings: scored.into_iter().map(ranked).collect(),
-        })
+        let mut run = Self::new(tag);
+        for (topic, scored) in scored {
+            run.insert(topic, Ranking::from_scores(scored));
+        }
+        Ok(run)
     }
 
     /// Writes the run in TREC format, with ranks from 1 and full score precision.

@@ -30,7 +30,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub(super) const MAX_EXACT_DIFFERENCES: usize = 20;
 
 /// Values are in [0, 1] with a precision of about 1e-16. Smaller differences result from the order of summation.
-const NOISE: f64 = 1e-12;
+const MAX_ROUNDING_ERROR: f64 = 1e-12;
 
 /// Settings of a resampling test. Equal settings give equal results on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,12 +72,12 @@ impl SignificanceTest {
             return 1.0;
         }
         let p = match (self, differences.statistic()) {
-            (Self::Randomisation(resampling), _) => randomisation(differences, resampling),
+            (Self::Randomisation(resampling), _) => test_by_randomisation(differences, resampling),
             (_, None) => 0.5_f64.powf((count - 1) as f64),
             (Self::StudentT, Some(t)) => {
-                student(count).map_or(1.0, |student| 2.0 * student.sf(t.abs()))
+                student_distribution(count).map_or(1.0, |student| 2.0 * student.sf(t.abs()))
             }
-            (Self::Bootstrap(resampling), Some(t)) => bootstrap(differences, t, resampling),
+            (Self::Bootstrap(resampling), Some(t)) => test_by_bootstrap(differences, t, resampling),
         };
         p.clamp(f64::MIN_POSITIVE, 1.0)
     }
@@ -98,14 +98,14 @@ pub struct Differences(Vec<f64>);
 impl Differences {
     /// Collects differences. Values within the rounding error are set to 0.
     pub fn new(differences: impl IntoIterator<Item = f64>) -> Self {
-        let clean = |difference: f64| {
-            if difference.abs() < NOISE {
-                0.0
-            } else {
-                difference
-            }
-        };
-        Self(differences.into_iter().map(clean).collect())
+        let mut values = Vec::new();
+        for difference in differences {
+            values.push(match difference.abs() < MAX_ROUNDING_ERROR {
+                true => 0.0,
+                false => difference,
+            });
+        }
+        Self(values)
     }
 
     /// Returns the number of topics.
@@ -132,7 +132,7 @@ impl Differences {
         let (first, rest) = self.0.split_first().filter(|(_, rest)| !rest.is_empty())?;
         if rest
             .iter()
-            .all(|difference| (difference - first).abs() < NOISE)
+            .all(|difference| (difference - first).abs() < MAX_ROUNDING_ERROR)
         {
             return Some(0.0);
         }
@@ -161,7 +161,8 @@ impl Differences {
     #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {
         let deviation = self.deviation()?;
-        let half = student(self.len())?.inverse_cdf(0.975) * deviation / (self.len() as f64).sqrt();
+        let half = student_distribution(self.len())?.inverse_cdf(0.975) * deviation
+            / (self.len() as f64).sqrt();
         Some((self.mean() - half, self.mean() + half))
     }
 
@@ -173,11 +174,11 @@ impl Differences {
 }
 
 /// Returns Student's t distribution for a number of topics, or `None` for fewer than two.
-fn student(topics: usize) -> Option<StudentsT> {
+fn student_distribution(topics: usize) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, topics as f64 - 1.0).ok()
 }
 
-fn randomisation(differences: &Differences, resampling: Resampling) -> f64 {
+fn test_by_randomisation(differences: &Differences, resampling: Resampling) -> f64 {
     let signed: Vec<f64> = differences
         .0
         .iter()
@@ -199,7 +200,7 @@ fn randomisation(differences: &Differences, resampling: Resampling) -> f64 {
         random.fill_bytes(&mut signs);
         flips.is_extreme(&signs)
     });
-    share(extreme.count(), resampling)
+    share_of_extremes(extreme.count(), resampling)
 }
 
 /// Sums of differences under all sign assignments, eight differences at a time.
@@ -213,7 +214,7 @@ struct SignFlips {
 impl SignFlips {
     fn new(differences: &[f64]) -> Self {
         let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
-        let threshold = differences.iter().sum::<f64>().abs() - size * NOISE;
+        let threshold = differences.iter().sum::<f64>().abs() - size * MAX_ROUNDING_ERROR;
         Self {
             sums: differences.chunks(8).map(sums_by_signs).collect(),
             threshold,
@@ -231,7 +232,7 @@ impl SignFlips {
     }
 }
 
-fn bootstrap(differences: &Differences, observed: f64, resampling: Resampling) -> f64 {
+fn test_by_bootstrap(differences: &Differences, observed: f64, resampling: Resampling) -> f64 {
     let mean = differences.mean();
     let shifted: Vec<f64> = differences
         .0
@@ -241,7 +242,7 @@ fn bootstrap(differences: &Differences, observed: f64, resampling: Resampling) -
     let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
     let extreme =
         (0..resampling.samples).filter(|_| is_extreme_draw(&shifted, &mut random, observed.abs()));
-    share(extreme.count(), resampling)
+    share_of_extremes(extreme.count(), resampling)
 }
 
 /// Returns the sums of at most eight differences under all 256 sign assignments. A set bit stands for a minus sign.
@@ -281,7 +282,7 @@ fn is_extreme_draw(shifted: &[f64], random: &mut ChaCha8Rng, observed: f64) -> b
 }
 
 /// Returns the share of extreme draws, with the observation counted as one of them.
-fn share(extreme: usize, resampling: Resampling) -> f64 {
+fn share_of_extremes(extreme: usize, resampling: Resampling) -> f64 {
     (extreme as f64 + 1.0) / (f64::from(resampling.samples) + 1.0)
 }
 

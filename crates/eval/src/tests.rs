@@ -138,9 +138,9 @@ fn judgements_may_be_spaced_and_repeated() {
     );
     assert_eq!(
         (
-            qrels.judged("1", "c"),
+            qrels.find_grade("1", "c"),
             qrels.grade("1", "c"),
-            qrels.judged("2", "a")
+            qrels.find_grade("2", "a")
         ),
         (None, 0, Some(0))
     );
@@ -221,13 +221,13 @@ fn means_over_topics_and_folds() {
     assert_eq!(
         (
             values.missing(),
-            values.counted(Average::Intersection).count()
+            values.averaged_values(Average::Intersection).count()
         ),
         (2, 3)
     );
     assert_eq!(
         values
-            .counted(Average::AllTopics)
+            .averaged_values(Average::AllTopics)
             .map(|(_, value)| value)
             .collect::<Vec<_>>(),
         [1.0, 0.5, 1.0, 0.0, 0.0]

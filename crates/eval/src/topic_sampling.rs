@@ -25,7 +25,7 @@ pub enum SamplingMethod {
 }
 
 /// Difference below which two means are tied: it results from the order of summation.
-const ROUNDING: f64 = 1e-12;
+const MAX_ROUNDING_ERROR: f64 = 1e-12;
 
 /// Random samples of topics, shared by all compared systems.
 ///
@@ -111,7 +111,7 @@ impl TopicSamples {
         let mut wins = Vec::with_capacity(self.samples.len());
         for (first, second) in self.means(first).zip(self.means(second)) {
             wins.push(match first - second {
-                difference if difference.abs() < ROUNDING => tie,
+                difference if difference.abs() < MAX_ROUNDING_ERROR => tie,
                 difference if difference > 0.0 => 1.0,
                 _ => 0.0,
             });

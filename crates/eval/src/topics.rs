@@ -42,12 +42,13 @@ impl Topics {
             if !seen.insert(id) {
                 return Err(lines.error(number, format!("duplicate topic {id}")));
             }
-            let unknown =
-                |_| lines.error(number, format!("the third column must be a year: {year:?}"));
             let year = if year.is_empty() {
                 None
             } else {
-                Some(year.parse().map_err(unknown)?)
+                let year = year.parse().map_err(|_| {
+                    lines.error(number, format!("the third column must be a year: {year:?}"))
+                })?;
+                Some(year)
             };
             topics.push(Topic {
                 id: id.to_owned(),

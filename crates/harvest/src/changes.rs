@@ -35,7 +35,7 @@ const MAX_DELAY_SECONDS: i64 = 300;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) id: String,
-    /// Timestamp in the form of [`timestamp`].
+    /// Timestamp in the form of [`normalize_timestamp`].
     pub(super) timestamp: String,
 }
 
@@ -45,13 +45,13 @@ impl Stamp {
         let id = package.id.as_deref().filter(|id| !id.is_empty())?;
         Some(Self {
             id: id.to_owned(),
-            timestamp: timestamp(package.metadata_modified.as_deref()?)?,
+            timestamp: normalize_timestamp(package.metadata_modified.as_deref()?)?,
         })
     }
 }
 
 /// Normalises a timestamp to UTC, so that the order of texts is the order of time. CKAN omits the zone and means UTC.
-fn timestamp(written: &str) -> Option<String> {
+fn normalize_timestamp(written: &str) -> Option<String> {
     let parsed: DateTime = written.trim().parse().ok()?;
     let is_usual = (0..=9999).contains(&parsed.year());
     let utc = if parsed.timezone_offset().is_some() {
@@ -65,9 +65,10 @@ fn timestamp(written: &str) -> Option<String> {
 /// Returns true if timestamps have a time of day. CKAN-compatible portals may instead give the date of the description (midnight
 /// in some zone), which does not change with the description.
 fn have_time_of_day(timestamps: &BTreeMap<String, String>) -> bool {
-    let is_round =
-        |timestamp: &&String| timestamp.ends_with(":00:00") || timestamp.ends_with(":30:00");
-    timestamps.values().filter(is_round).count() * MAX_ROUND_TIMES_DIVISOR <= timestamps.len()
+    let round = timestamps
+        .values()
+        .filter(|timestamp| timestamp.ends_with(":00:00") || timestamp.ends_with(":30:00"));
+    round.count() * MAX_ROUND_TIMES_DIVISOR <= timestamps.len()
 }
 
 /// Returns the timestamp from which the next harvest requests changes, given the newest known one.
@@ -367,10 +368,9 @@ impl Run<'_, '_> {
         pages.retain(|name| in_use.contains(name.as_str()));
         for name in &pages {
             let before = source.report.datasets;
-            let is_current = |package: &CachedPackage| *package.page == **name;
             let current = known
                 .iter()
-                .filter(|(_, package)| is_current(package))
+                .filter(|(_, package)| *package.page == **name)
                 .map(|(id, _)| id.clone());
             self.process_cached_packages(source, name, current.collect())?;
             if !new_pages.contains(name) {
@@ -426,7 +426,8 @@ mod tests {
         all.iter()
             .map(|(id, second)| Stamp {
                 id: (*id).to_owned(),
-                timestamp: timestamp(&format!("2024-05-01T10:00:0{second}")).expect("a timestamp"),
+                timestamp: normalize_timestamp(&format!("2024-05-01T10:00:0{second}"))
+                    .expect("a timestamp"),
             })
             .collect()
     }
@@ -475,11 +476,11 @@ mod tests {
         ];
         let read: Vec<String> = written
             .iter()
-            .map(|text| timestamp(text).expect(text))
+            .map(|text| normalize_timestamp(text).expect(text))
             .collect();
         assert!(read.is_sorted_by(|one, next| one < next), "{read:?}");
         assert_eq!(
-            timestamp("2024-05-01T10:00:00.500000Z").as_deref(),
+            normalize_timestamp("2024-05-01T10:00:00.500000Z").as_deref(),
             Some(WATERMARK)
         );
         for none in [
@@ -489,7 +490,7 @@ mod tests {
             "20240-05-01T10:00:00",
             "-2024-05-01T10:00:00",
         ] {
-            assert_eq!(timestamp(none), None, "{none}");
+            assert_eq!(normalize_timestamp(none), None, "{none}");
         }
     }
 
@@ -562,7 +563,10 @@ mod tests {
             Some(WATERMARK)
         );
         // Newer ones may have changed since; if they had not, the next harvest misses them among the newest.
-        assert_eq!(mark(&all[1..3], &all), timestamp("2024-05-01T10:00:00.4"));
+        assert_eq!(
+            mark(&all[1..3], &all),
+            normalize_timestamp("2024-05-01T10:00:00.4")
+        );
         assert!(
             newest(4, &all[1..3])
                 .inconsistency(&known(&all), "2024-05-01T10:00:00.4")
@@ -578,7 +582,7 @@ mod tests {
             "2024-05-01T00:00:00+05:30",
         ] {
             let dates: BTreeMap<String, String> =
-                [("a".to_owned(), timestamp(date).expect(date))].into();
+                [("a".to_owned(), normalize_timestamp(date).expect(date))].into();
             assert!(!have_time_of_day(&dates), "{date}");
         }
         assert!(have_time_of_day(&timestamps(&all)));

@@ -8,7 +8,7 @@
 use super::changes::{NEWEST_PAGE_SIZE, NewestPackages, Stamp, with_overlap};
 use super::fetch::{FetchedFile, Purpose};
 use super::pages::{PageContent, root_of};
-use super::report::shortened;
+use super::report::shorten_text;
 use super::state::PortalRecord;
 use super::{HarvestError, Run, Source};
 use form_urlencoded::Serializer;
@@ -50,13 +50,13 @@ struct ApiResponse<R> {
 #[derive(Deserialize)]
 pub(super) struct SearchResult {
     pub(super) count: u64,
-    #[serde(deserialize_with = "packages")]
+    #[serde(deserialize_with = "read_packages")]
     pub(super) results: Vec<PackageSummary>,
 }
 
 /// Names of all packages.
 #[derive(Deserialize)]
-pub(super) struct PackageNames(#[serde(deserialize_with = "packages")] Vec<String>);
+pub(super) struct PackageNames(#[serde(deserialize_with = "read_packages")] Vec<String>);
 
 /// Properties of a package that the harvest reads. Portals omit or misuse them: a value that is no short string is ignored.
 #[derive(Deserialize)]
@@ -81,7 +81,7 @@ fn short_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str
 }
 
 /// Reads a list of at most [`MAX_PACKAGES`]. Its elements may be much larger in memory than in the response.
-fn packages<'de, D: Deserializer<'de>, P: Deserialize<'de>>(
+fn read_packages<'de, D: Deserializer<'de>, P: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<P>, D::Error> {
     deserializer.deserialize_seq(PackageVisitor(PhantomData))
@@ -125,11 +125,18 @@ impl Api {
             "package_list",
             "current_package_list_with_resources",
         ];
-        let own = |name: &str| !matches!(name, "rows" | "start" | "sort" | "limit" | "offset");
-        let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
-        let search = pairs
-            .filter(|(name, _)| action == "package_search" && own(name))
-            .collect();
+        let mut search = Vec::new();
+        if action == "package_search" {
+            for (name, value) in form_urlencoded::parse(query.as_bytes()).into_owned() {
+                // The harvest sets these itself.
+                if !matches!(
+                    name.as_str(),
+                    "rows" | "start" | "sort" | "limit" | "offset"
+                ) {
+                    search.push((name, value));
+                }
+            }
+        }
         lists.contains(&action).then(|| Self {
             actions: format!("{site}/api/3/action/"),
             search,
@@ -148,15 +155,15 @@ impl Api {
     }
 
     fn page(&self, start: u64, rows: u64) -> String {
-        self.sorted("name asc", start, rows)
+        self.sorted_page("name asc", start, rows)
     }
 
     /// Returns the address of a page of recently changed packages.
     pub(super) fn newest(&self, start: u64, rows: u64) -> String {
-        self.sorted("metadata_modified desc, name asc", start, rows)
+        self.sorted_page("metadata_modified desc, name asc", start, rows)
     }
 
-    fn sorted(&self, order: &str, start: u64, rows: u64) -> String {
+    fn sorted_page(&self, order: &str, start: u64, rows: u64) -> String {
         let mut query = Serializer::new(String::new());
         query.extend_pairs(&self.search).append_pair("sort", order);
         query
@@ -248,7 +255,7 @@ impl<'a> PortalCrawl<'a> {
 
 impl Run<'_, '_> {
     /// Harvests a portal. Returns the reason if the address is no portal.
-    pub(super) fn ckan(
+    pub(super) fn harvest_ckan(
         &mut self,
         source: &mut Source,
         api: &Api,
@@ -319,7 +326,7 @@ impl Run<'_, '_> {
                 );
                 break;
             }
-            match self.packages(source, &mut crawl, start, rows)? {
+            match self.process_page(source, &mut crawl, start, rows)? {
                 Ok(0) => break,
                 Ok(length) => start += length,
                 // Without any valid response the address is not considered a portal.
@@ -354,7 +361,7 @@ impl Run<'_, '_> {
         let end = (start + rows).min(crawl.count);
         for start in (start..end).step_by(SMALL_PAGE_SIZE as usize) {
             let rows = SMALL_PAGE_SIZE.min(end - start);
-            if let Err(reason) = self.packages(source, crawl, start, rows)? {
+            if let Err(reason) = self.process_page(source, crawl, start, rows)? {
                 crawl.missing.push((crawl.api.page(start, rows), reason));
             }
             if self.stopped {
@@ -365,7 +372,7 @@ impl Run<'_, '_> {
     }
 
     /// Processes a page of the search and returns its number of packages. The inner error is the reason of a failure.
-    fn packages(
+    fn process_page(
         &mut self,
         source: &mut Source,
         crawl: &mut PortalCrawl<'_>,
@@ -519,7 +526,7 @@ pub(super) fn read_response<R: for<'de> Deserialize<'de>>(
             Ok(answer) if answer.success => Ok(answer.result),
             Ok(_) => Err("the portal reports a failure (success: false)".to_owned()),
             // The message may contain a value of the response.
-            Err(error) => Err(shortened(&format!("not a response of CKAN ({error})"))),
+            Err(error) => Err(shorten_text(&format!("not a response of CKAN ({error})"))),
         },
     )
 }
@@ -580,7 +587,7 @@ mod tests {
     fn lists_of_packages_are_limited() {
         let read = |count: usize| {
             let json = format!("[{}0]", "0,".repeat(count - 1));
-            packages::<_, IgnoredAny>(&mut serde_json::Deserializer::from_str(&json))
+            read_packages::<_, IgnoredAny>(&mut serde_json::Deserializer::from_str(&json))
                 .map(|list| list.len())
         };
         assert_eq!(read(MAX_PACKAGES).expect("a list"), MAX_PACKAGES);

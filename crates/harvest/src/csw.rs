@@ -14,7 +14,7 @@ use lodeseek_catalog::{CswCapabilities, Problem, ServiceProtocol, ServiceRespons
 /// Numbers of records of a page, and of the smaller ones that replace a page that fails.
 const PAGE_SIZES: [u64; 4] = [100, 25, 5, 1];
 /// Number of records that are requested alone to find out which requests the service accepts.
-const PROBED_RECORDS: u64 = 2;
+const MAX_PROBED_RECORDS: u64 = 2;
 /// Maximum number of consecutive records that fail alone. Then the service itself is at fault.
 const MAX_FAILED_RECORDS: u64 = 20;
 /// Versions, the preferred one first.
@@ -59,6 +59,14 @@ struct Schema {
 impl Schema {
     const fn new(iri: &'static str, type_name: &'static str) -> Self {
         Self { iri, type_name }
+    }
+
+    /// Returns true if a service that declares these schemas may have records in this one: if it declares this one or none, or if
+    /// this is the schema of the standard.
+    fn is_offered(self, declared: &[String]) -> bool {
+        declared.is_empty()
+            || declared.iter().any(|one| one.trim() == self.iri)
+            || self.iri.starts_with("http://www.opengis.net/cat/csw")
     }
 
     fn is_iso(self) -> bool {
@@ -207,7 +215,10 @@ struct Walk {
 
 impl Run<'_, '_> {
     /// Harvests a service. Returns the reason if the address is none.
-    pub(super) fn csw(&mut self, source: &mut Source) -> Result<Option<String>, HarvestError> {
+    pub(super) fn harvest_csw(
+        &mut self,
+        source: &mut Source,
+    ) -> Result<Option<String>, HarvestError> {
         let mut service = Service::from_address(&source.address);
         let capabilities = match self.csw_capabilities(&mut service)? {
             Ok(capabilities) => capabilities,
@@ -300,18 +311,17 @@ impl Run<'_, '_> {
         capabilities: &CswCapabilities,
     ) -> Result<Result<ListRequest<'static>, String>, HarvestError> {
         let declared = &capabilities.output_schemas;
-        let is_declared = |schema: &&Schema| {
-            declared.is_empty()
-                || declared.iter().any(|one| one.trim() == schema.iri)
-                || schema.iri.starts_with("http://www.opengis.net/cat/csw")
-        };
         let schemas: Vec<Schema> = match &service.schema {
             Some(requested) => SCHEMAS
                 .iter()
                 .filter(|schema| schema.iri == requested)
                 .copied()
                 .collect(),
-            None => SCHEMAS.iter().filter(is_declared).copied().collect(),
+            None => SCHEMAS
+                .iter()
+                .filter(|schema| schema.is_offered(declared))
+                .copied()
+                .collect(),
         };
         if schemas.is_empty() {
             return Ok(Err(format!(
@@ -331,7 +341,7 @@ impl Run<'_, '_> {
             }
         }
         // The first record may spoil its page in every schema.
-        for start in 1..=PROBED_RECORDS {
+        for start in 1..=MAX_PROBED_RECORDS {
             for &request in &requests {
                 match self.csw_page(source, &service.records(&request, start, 1))? {
                     Ok(RecordsOrError::Records(..)) => return Ok(Ok(request)),
@@ -388,7 +398,7 @@ impl Run<'_, '_> {
                 "it counts {matched} records, but {known} are known"
             )));
         }
-        self.list_unchanged(source, &list.records);
+        self.count_unchanged_records(source, &list.records);
         list.incremental_harvests += 1;
         list.from = date
             .and_then(|date| next_from(&date, true))
@@ -447,7 +457,7 @@ impl Run<'_, '_> {
                     walk.is_whole = false;
                     failed_in_a_row += 1;
                     let is_end = if is_first {
-                        start >= PROBED_RECORDS
+                        start >= MAX_PROBED_RECORDS
                     } else {
                         start >= walk.matched
                     };

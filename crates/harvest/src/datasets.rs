@@ -14,7 +14,7 @@ use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Size of descriptions and described files in bytes at which pending datasets are stored.
-const BATCH_BYTES: u64 = 256 << 20;
+const MAX_BATCH_BYTES: u64 = 256 << 20;
 
 /// Maximum number of datasets of a source that wait for its end. Further ones get an id of their own.
 const MAX_DEFERRED: usize = 10_000;
@@ -66,7 +66,7 @@ impl Run<'_, '_> {
             source.report.whole = false;
         }
         if catalog.is_incomplete && catalog.dialect != Dialect::Folder {
-            self.keep_stored(source, &mut catalog);
+            self.keep_stored_versions(source, &mut catalog);
         }
         source.report.add_problems(&catalog.problems);
         // The page is known completely: a dataset that is listed twice does not hide others.
@@ -75,7 +75,7 @@ impl Run<'_, '_> {
             .iter()
             .for_each(|duplicate| source.report.add_failure(duplicate));
         for dataset in catalog.datasets {
-            self.dataset(source, dataset, source.deferred.len() < MAX_DEFERRED)?;
+            self.process_dataset(source, dataset, source.deferred.len() < MAX_DEFERRED)?;
         }
         self.pages = source.report.pages;
         self.report_progress();
@@ -83,7 +83,7 @@ impl Run<'_, '_> {
     }
 
     /// Removes the stored datasets from a truncated page: what is cut off may belong to any of them.
-    fn keep_stored(&mut self, source: &mut Source, catalog: &mut Catalog) {
+    fn keep_stored_versions(&mut self, source: &mut Source, catalog: &mut Catalog) {
         let mut stored = Vec::new();
         for dataset in std::mem::take(&mut catalog.datasets) {
             let key = dataset.key();
@@ -101,19 +101,22 @@ impl Run<'_, '_> {
             );
             source.report.add_problems(&[Problem::new(&problem)]);
         }
-        self.list_unchanged(source, &BTreeMap::from([(String::new(), stored)]));
+        self.count_unchanged_records(source, &BTreeMap::from([(String::new(), stored)]));
     }
 
     /// Processes the datasets of a source that may be changed versions of others, after all others are known.
-    pub(super) fn process_deferred(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+    pub(super) fn process_deferred_datasets(
+        &mut self,
+        source: &mut Source,
+    ) -> Result<(), HarvestError> {
         for dataset in std::mem::take(&mut source.deferred) {
-            self.dataset(source, dataset, false)?;
+            self.process_dataset(source, dataset, false)?;
         }
         Ok(())
     }
 
     /// Processes a dataset. If it may be deferred, one that may be a changed version of another one waits for the end of the source.
-    fn dataset(
+    fn process_dataset(
         &mut self,
         source: &mut Source,
         mut dataset: Dataset,
@@ -121,7 +124,7 @@ impl Run<'_, '_> {
     ) -> Result<(), HarvestError> {
         let key = self.key_in_source(source, dataset.key());
         if self.seen.contains(&key) {
-            self.repeated_dataset(source, dataset, &key);
+            self.process_repeated_dataset(source, dataset, &key);
             return Ok(());
         }
         if may_wait && self.edited_versions(source, &key).next().is_some() {
@@ -187,7 +190,7 @@ impl Run<'_, '_> {
     }
 
     /// Counts a dataset that was listed before. Another entry with the same identifier is a failure.
-    fn repeated_dataset(&mut self, source: &mut Source, mut dataset: Dataset, key: &str) {
+    fn process_repeated_dataset(&mut self, source: &mut Source, mut dataset: Dataset, key: &str) {
         source.report.repeated += 1;
         let Some(first) = self.descriptions.get(key) else {
             return;
@@ -209,7 +212,7 @@ impl Run<'_, '_> {
     /// Returns the id of a dataset: the id of earlier harvests, else the first unused candidate. Candidates are the id in the
     /// catalogue, the prefixed id, and both with a hash of the key.
     fn id_of(&self, source: &Source, dataset: &Dataset, key: &str) -> Option<DatasetId> {
-        let (state, given) = (&self.fetcher.state, &dataset.metadata.id);
+        let (state, declared_id) = (&self.fetcher.state, &dataset.metadata.id);
         if let Some(id) = state.id_of(key) {
             return Some(id.clone());
         }
@@ -217,11 +220,11 @@ impl Run<'_, '_> {
             return Some(id);
         }
 
-        let prefixed = DatasetId::from_text(&format!("{}-{given}", self.harvester.name));
+        let prefixed = DatasetId::from_text(&format!("{}-{declared_id}", self.harvester.name));
         let plain =
-            Some(given.clone()).filter(|_| self.harvester.options.ids == IdScheme::Original);
+            Some(declared_id.clone()).filter(|_| self.harvester.options.ids == IdScheme::Original);
         let marked = [
-            disambiguate_id(given, key).filter(|_| plain.is_some()),
+            disambiguate_id(declared_id, key).filter(|_| plain.is_some()),
             prefixed.as_ref().and_then(|id| disambiguate_id(id, key)),
         ];
         let own = plain
@@ -299,12 +302,13 @@ impl Run<'_, '_> {
             .quarantine
             .is_suspect(dataset.metadata.id.as_str(), &content);
         if is_suspect {
+            // It is stored alone, so the datasets before it go first.
             self.flush(source)?;
         }
         self.pending.push(dataset, record, description_bytes);
         let is_full = is_suspect
             || self.pending.datasets.len() >= self.harvester.options.batch_size
-            || self.pending.bytes >= BATCH_BYTES;
+            || self.pending.bytes >= MAX_BATCH_BYTES;
         if is_full { self.flush(source) } else { Ok(()) }
     }
 
@@ -359,6 +363,7 @@ impl Run<'_, '_> {
         };
         self.storage.begin(batch, description)?;
         if is_cautious {
+            // One step at a time: if the process ends again, the record names the step at fault.
             self.finish_storing(source)
         } else {
             Ok(())
@@ -403,6 +408,7 @@ impl Run<'_, '_> {
                     continue;
                 }
             }
+            // After another outcome the fingerprint stays empty, so that the next harvest stores the dataset again.
             if matches!(outcome, StoreOutcome::Stored | StoreOutcome::Unchanged) {
                 self.fetcher.state.set_dataset(id, record);
             }
@@ -411,7 +417,7 @@ impl Run<'_, '_> {
     }
 
     /// Removes the datasets that a source no longer lists, if it was read completely.
-    pub(super) fn remove_delisted(
+    pub(super) fn remove_delisted_datasets(
         &mut self,
         report: &mut SourceReport,
     ) -> Result<(), HarvestError> {

@@ -225,6 +225,7 @@ impl<'h> Fetcher<'h> {
                     .with_accept(accept)
             });
             let response = match posted {
+                // The endpoint accepts no POST.
                 Err(FetchError::Status {
                     status: 405 | 501, ..
                 }) => fetcher.send_request(endpoint, |egress| {
@@ -360,7 +361,7 @@ impl<'h> Fetcher<'h> {
                 (Some((length, etag)), _) => request
                     .with_condition("Range", &format!("bytes={length}-"))
                     .with_condition("If-Range", etag),
-                (None, Some(cached)) => conditional(request, cached),
+                (None, Some(cached)) => with_conditions(request, cached),
                 (None, None) => request,
             }
         });
@@ -390,6 +391,7 @@ impl<'h> Fetcher<'h> {
         } else {
             None
         };
+        // Only a part that begins where the received one ends can be appended.
         if response.status() == 206
             && (resumed.is_none() || resumed != start_of(&response) || !is_plain(&response))
         {
@@ -407,13 +409,15 @@ impl<'h> Fetcher<'h> {
         resumed: Option<u64>,
         before: Option<CachedFile>,
     ) -> Result<FetchedFile, FetchError> {
-        let text = |name: &str| response.header(name).map(str::to_owned);
-        let etag = text("etag");
+        let etag = response.header("etag").map(str::to_owned);
         let last_modified = response
             .header("last-modified")
             .filter(|time| is_strong(time, response.header("date")));
         let last_modified = last_modified.map(str::to_owned);
-        let media_type = text("content-type").filter(|text| text.len() <= MAX_MEDIA_TYPE_BYTES);
+        let media_type = response
+            .header("content-type")
+            .filter(|media_type| media_type.len() <= MAX_MEDIA_TYPE_BYTES)
+            .map(str::to_owned);
         let final_address = response.address().to_owned();
         let next = next_link(response.headers("link"), &final_address);
         let strong = etag
@@ -498,7 +502,7 @@ impl<'h> Fetcher<'h> {
     }
 }
 
-fn conditional<'e>(request: Request<'e>, cached: &CachedFile) -> Request<'e> {
+fn with_conditions<'e>(request: Request<'e>, cached: &CachedFile) -> Request<'e> {
     match (&cached.etag, &cached.last_modified) {
         (Some(etag), _) => request.with_condition("If-None-Match", etag),
         (None, Some(time)) => request.with_condition("If-Modified-Since", time),
@@ -510,8 +514,10 @@ fn conditional<'e>(request: Request<'e>, cached: &CachedFile) -> Request<'e> {
 /// ([RFC 9110, section 8.8.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.2.2)). A conditional request with any other
 /// time could miss that change for ever.
 fn is_strong(last_modified: &str, date: Option<&str>) -> bool {
-    let parsed = |text: &str| httpdate::parse_http_date(text).ok();
-    let (Some(modified), Some(date)) = (parsed(last_modified), date.and_then(parsed)) else {
+    let (Ok(modified), Some(Ok(date))) = (
+        httpdate::parse_http_date(last_modified),
+        date.map(httpdate::parse_http_date),
+    ) else {
         return false;
     };
     date.duration_since(modified)
@@ -578,12 +584,12 @@ struct PartialFile {
 
 impl PartialFile {
     fn new(state: &State, address: &str) -> Self {
-        let name = hash_of_text(address);
-        let path = |suffix: &str| state.path(&format!("{}.{suffix}", &name[..24]));
+        let hash = hash_of_text(address);
+        let name = &hash[..24];
         Self {
             address: address.to_owned(),
-            path: path("part"),
-            tag: path("part-tag"),
+            path: state.path(&format!("{name}.part")),
+            tag: state.path(&format!("{name}.part-tag")),
         }
     }
 
@@ -635,7 +641,7 @@ impl PartialFile {
             .metadata()
             .and_then(|metadata| Ok((metadata.len(), hash_of(File::open(&self.path)?)?)));
         let measured = measured.map_err(HarvestError::io(&self.path))?;
-        if let Err(cause) = unpack(&self.path) {
+        if let Err(cause) = decompress_to_end(&self.path) {
             self.remove()?;
             return Err(FetchError::Damaged {
                 address: address.to_owned(),
@@ -651,7 +657,7 @@ impl PartialFile {
     }
 }
 
-fn unpack(path: &Path) -> io::Result<()> {
+fn decompress_to_end(path: &Path) -> io::Result<()> {
     io::copy(&mut dump::open(path, &Limits::default())?, &mut io::sink()).map(drop)
 }
 

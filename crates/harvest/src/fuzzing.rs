@@ -43,7 +43,7 @@ pub fn next_page(headers: &str, address: &str) -> Option<String> {
 /// # Errors
 /// If the file cannot be read.
 pub fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
-    pages::alternates(path, address)
+    pages::find_alternates(path, address)
 }
 
 /// Returns the delay that a `robots.txt` demands before the request of an address. `None` if it forbids the request, or
@@ -66,7 +66,7 @@ pub fn use_state(harvests: &Path, name: &str, addresses: &[&str]) -> Result<(), 
             state.pin_file(address, file)?;
         }
     }
-    state.remove_untouched(&[]);
+    state.remove_untouched_files(&[]);
     state.clear()?;
     state.save()
 }

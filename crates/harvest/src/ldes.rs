@@ -13,11 +13,11 @@ use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Maximum number of pages that wait.
-const MAX_WAITING: usize = 1_000_000;
+const MAX_WAITING_PAGES: usize = 1_000_000;
 
 impl Run<'_, '_> {
     /// Harvests a stream. Returns the reason if the address is none.
-    pub(super) fn event_stream(
+    pub(super) fn harvest_event_stream(
         &mut self,
         source: &mut Source,
     ) -> Result<Option<String>, HarvestError> {
@@ -60,8 +60,9 @@ impl Run<'_, '_> {
             documents.push(fetched);
             for next in page.relations.into_iter().chain(page.views) {
                 let next = next.split('#').next().unwrap_or_default().to_owned();
-                let is_usual =
-                    is_address(&next) && next.len() <= MAX_IRI_BYTES && waiting.len() < MAX_WAITING;
+                let is_usual = is_address(&next)
+                    && next.len() <= MAX_IRI_BYTES
+                    && waiting.len() < MAX_WAITING_PAGES;
                 if !is_usual {
                     source.fail(
                         &next,
@@ -105,9 +106,10 @@ impl Run<'_, '_> {
                     catalog.dialect.name()
                 )),
             },
-            PageContent::Invalid(error) => {
-                Err(format!("<{address}>: {}", super::pages::reason(&error)))
-            }
+            PageContent::Invalid(error) => Err(format!(
+                "<{address}>: {}",
+                super::pages::error_reason(&error)
+            )),
             PageContent::Skipped(reason) => Err(reason),
         })
     }
@@ -146,7 +148,7 @@ impl Run<'_, '_> {
         let mut catalog = match read {
             Ok(Ok(catalog)) => catalog,
             Ok(Err(error)) => {
-                source.fail(address, super::pages::reason(&error));
+                source.fail(address, super::pages::error_reason(&error));
                 return Ok(());
             }
             Err(reason) => {
@@ -178,6 +180,6 @@ impl Run<'_, '_> {
                 keys.push(record.key.clone());
             }
         }
-        self.list_unchanged(source, &BTreeMap::from([(String::new(), keys)]));
+        self.count_unchanged_records(source, &BTreeMap::from([(String::new(), keys)]));
     }
 }

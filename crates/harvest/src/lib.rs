@@ -280,7 +280,7 @@ impl<'h> Harvester<'h> {
     ) -> Result<HarvestReport, HarvestError> {
         let mut state = State::open(&self.folder, &self.name)?;
         state.clear()?;
-        state.remove_replaced(&self.options.loaded_keys);
+        state.remove_replaced_datasets(&self.options.loaded_keys);
         let fetcher = Fetcher::new(self.egress, &self.options, state);
         thread::scope(|scope| {
             let mut run = Run {
@@ -300,7 +300,9 @@ impl<'h> Harvester<'h> {
                 pages: 0,
                 stopped: false,
             };
-            let outcome = sources.iter().try_for_each(|source| run.source(source));
+            let outcome = sources
+                .iter()
+                .try_for_each(|source| run.harvest_source(source));
             // Even if the harvest failed.
             let stored = run.finish_storing(&mut Source::new(""));
             run.fetcher.state.save()?;
@@ -369,16 +371,16 @@ struct Run<'r, 'h> {
 }
 
 impl Run<'_, '_> {
-    fn source(&mut self, address: &str) -> Result<(), HarvestError> {
+    fn harvest_source(&mut self, address: &str) -> Result<(), HarvestError> {
         let mut source = Source::new(address);
         if self.stopped {
             source.fail(address, "not requested: the harvest had stopped");
         } else if is_address(address) {
-            self.remote(&mut source)?;
+            self.harvest_remote(&mut source)?;
         } else {
-            self.local(&mut source)?;
+            self.harvest_local(&mut source)?;
         }
-        self.process_deferred(&mut source)?;
+        self.process_deferred_datasets(&mut source)?;
         self.descriptions.clear();
         self.flush(&mut source)?;
         self.finish_storing(&mut source)?;
@@ -400,12 +402,12 @@ impl Run<'_, '_> {
         let mut reports = std::mem::take(&mut self.report.sources);
         reports
             .iter_mut()
-            .try_for_each(|report| self.remove_delisted(report))?;
+            .try_for_each(|report| self.remove_delisted_datasets(report))?;
         self.report.sources = reports;
         if self.report.is_whole() {
-            self.fetcher.state.remove_untouched(sources);
+            self.fetcher.state.remove_untouched_files(sources);
             self.fetcher.state.save()?;
-            self.fetcher.state.quarantine.forget_interrupted()?;
+            self.fetcher.state.quarantine.forget_interrupted_steps()?;
         }
         self.fetcher.state.clear()?;
         self.report.spent = self.fetcher.spent;

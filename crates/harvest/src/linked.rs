@@ -6,7 +6,7 @@
 //! egress policy allows them. A source was read to its end if every listed document was read.
 
 use super::fetch::{FetchedFile, Purpose};
-use super::pages::{Page, PageContent, following};
+use super::pages::{Page, PageContent, following_pages};
 use super::state::hash_of_text;
 use super::{HarvestError, Run, Source};
 use lodeseek_catalog::{
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Maximum number of links from the source to a dataset.
 const MAX_DEPTH: usize = 8;
 /// Maximum number of documents that wait. Each may list as many again.
-const MAX_WAITING: usize = 1_000_000;
+const MAX_WAITING_DOCUMENTS: usize = 1_000_000;
 /// Maximum number of distributions of a dataset whose documents are requested.
 const MAX_DISTRIBUTIONS: usize = 1_000;
 
@@ -49,7 +49,7 @@ impl Queue {
                 continue;
             }
             if depth > MAX_DEPTH
-                || self.waiting.len() >= MAX_WAITING
+                || self.waiting.len() >= MAX_WAITING_DOCUMENTS
                 || link.address.len() > MAX_IRI_BYTES
             {
                 self.left_out += 1;
@@ -68,7 +68,7 @@ impl Queue {
         kind: LinkKind,
         depth: usize,
     ) {
-        let pages = following(catalog, fetched)
+        let pages = following_pages(catalog, fetched)
             .iter()
             .map(|address| CatalogLink {
                 kind,
@@ -87,7 +87,7 @@ fn document_of(address: &str) -> &str {
 impl Run<'_, '_> {
     /// Harvests linked documents from the source on. `first` is its document, if it was read. Returns the reason if it is no
     /// catalogue.
-    pub(super) fn linked(
+    pub(super) fn harvest_linked_documents(
         &mut self,
         source: &mut Source,
         first: Option<Catalog>,
@@ -96,11 +96,17 @@ impl Run<'_, '_> {
         let mut queue = Queue::new(&address);
         let first = match first {
             Some(first) => first,
-            None => match self.page(source, &address)? {
+            None => match self.fetch_page(source, &address)? {
                 Page::Catalog(catalog, fetched) => {
                     if !catalog.datasets.is_empty() && catalog.dialect != Dialect::Dump {
-                        self.described(source, *catalog, &fetched, &mut Queue::new(&address), 1)?;
-                        return self.linked_after(source, &address);
+                        self.process_document(
+                            source,
+                            *catalog,
+                            &fetched,
+                            &mut Queue::new(&address),
+                            1,
+                        )?;
+                        return self.harvest_links_of_first(source, &address);
                     }
                     queue.add_pages(&catalog, &fetched, LinkKind::Catalog, 0);
                     *catalog
@@ -120,7 +126,7 @@ impl Run<'_, '_> {
     }
 
     /// Follows the links of a first document that describes datasets itself.
-    fn linked_after(
+    fn harvest_links_of_first(
         &mut self,
         source: &mut Source,
         address: &str,
@@ -129,7 +135,7 @@ impl Run<'_, '_> {
         source.report.form = Some("linked".to_owned());
         // The document is cached now: a conditional request costs little.
         source.visited.remove(address);
-        if let Page::Catalog(catalog, fetched) = self.page(source, address)? {
+        if let Page::Catalog(catalog, fetched) = self.fetch_page(source, address)? {
             queue.add_pages(&catalog, &fetched, LinkKind::Catalog, 0);
             queue.add(catalog.links, 1);
         }
@@ -152,7 +158,7 @@ impl Run<'_, '_> {
                 );
                 break;
             }
-            let (catalog, fetched) = match self.page(source, &address)? {
+            let (catalog, fetched) = match self.fetch_page(source, &address)? {
                 Page::Catalog(catalog, fetched) => (catalog, fetched),
                 Page::Other(_, reason) | Page::Missing(reason) => {
                     // A container may hold documents of other kinds.
@@ -162,7 +168,7 @@ impl Run<'_, '_> {
             };
             queue.add_pages(&catalog, &fetched, link.kind, depth);
             if !catalog.datasets.is_empty() && catalog.dialect != Dialect::Dump {
-                self.described(source, *catalog, &fetched, &mut queue, depth + 1)?;
+                self.process_document(source, *catalog, &fetched, &mut queue, depth + 1)?;
             } else if catalog
                 .links
                 .iter()
@@ -182,7 +188,7 @@ impl Run<'_, '_> {
         }
         if queue.left_out > 0 {
             let reason = format!(
-                "{} links are more than {MAX_DEPTH} documents away, or more than {MAX_WAITING} wait",
+                "{} links are more than {MAX_DEPTH} documents away, or more than {MAX_WAITING_DOCUMENTS} wait",
                 queue.left_out
             );
             source.fail(&source.address.clone(), reason);
@@ -191,7 +197,7 @@ impl Run<'_, '_> {
     }
 
     /// Processes a document that describes datasets, together with the documents of its distributions.
-    fn described(
+    fn process_document(
         &mut self,
         source: &mut Source,
         catalog: Catalog,
@@ -211,7 +217,7 @@ impl Run<'_, '_> {
             source.report.form = form;
             return Ok(());
         }
-        let mut documents = vec![document(fetched)];
+        let mut documents = vec![downloaded_document(fetched)];
         let mut hashes = vec![fetched.file.sha256.clone()];
         let mut is_whole = true;
         for link in &distributions {
@@ -224,7 +230,7 @@ impl Run<'_, '_> {
                 Ok(fetched) => {
                     source.report.pages += 1;
                     if self.is_description(&link.address, &fetched)? {
-                        documents.push(document(&fetched));
+                        documents.push(downloaded_document(&fetched));
                         hashes.push(fetched.file.sha256);
                     } else {
                         let problem = "the distribution is no description in RDF; it is ignored";
@@ -256,7 +262,7 @@ impl Run<'_, '_> {
                 .all(|key| self.fetcher.state.id_of(key).is_some());
             if known {
                 let listed = BTreeMap::from([(String::new(), keys)]);
-                self.list_unchanged(source, &listed);
+                self.count_unchanged_records(source, &listed);
                 return Ok(());
             }
         }
@@ -265,7 +271,7 @@ impl Run<'_, '_> {
         match merged {
             PageContent::Catalog(merged) => self.process(source, *merged)?,
             PageContent::Invalid(error) => {
-                source.fail(&fetched.file.address, super::pages::reason(&error))
+                source.fail(&fetched.file.address, super::pages::error_reason(&error))
             }
             PageContent::Skipped(reason) => source.fail(&fetched.file.address, reason),
         }
@@ -322,7 +328,7 @@ impl Run<'_, '_> {
     }
 }
 
-fn document(fetched: &FetchedFile) -> DownloadedDocument {
+fn downloaded_document(fetched: &FetchedFile) -> DownloadedDocument {
     DownloadedDocument {
         path: fetched.path.clone(),
         address: fetched.file.address.clone(),

@@ -147,7 +147,10 @@ struct Walk {
 
 impl Run<'_, '_> {
     /// Harvests a repository. Returns the reason if the address is none.
-    pub(super) fn oai_pmh(&mut self, source: &mut Source) -> Result<Option<String>, HarvestError> {
+    pub(super) fn harvest_oai_pmh(
+        &mut self,
+        source: &mut Source,
+    ) -> Result<Option<String>, HarvestError> {
         let repository = Repository::from_address(&source.address);
         let address = repository.request(&[("verb", "Identify")]);
         let properties = match self.service_response(&address)? {
@@ -234,7 +237,7 @@ impl Run<'_, '_> {
                 self.fetcher.state.set_record_list(&address, list.clone());
             }
         }
-        self.list_unchanged(source, &list.records);
+        self.count_unchanged_records(source, &list.records);
         Ok(None)
     }
 

@@ -53,7 +53,7 @@ pub(super) enum Page {
 }
 
 impl Run<'_, '_> {
-    pub(super) fn local(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+    pub(super) fn harvest_local(&mut self, source: &mut Source) -> Result<(), HarvestError> {
         let local = CatalogSource::Local {
             path: PathBuf::from(&source.address),
         };
@@ -71,7 +71,7 @@ impl Run<'_, '_> {
     }
 
     /// Harvests an address by the protocol that the operator named.
-    pub(super) fn remote(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+    pub(super) fn harvest_remote(&mut self, source: &mut Source) -> Result<(), HarvestError> {
         let address = source.address.clone();
         let fault = match self.harvester.options.protocol {
             HarvestProtocol::Auto => return self.recognise(source),
@@ -85,16 +85,16 @@ impl Run<'_, '_> {
                 let api =
                     ckan::Api::from_address(&address).or_else(|| ckan::Api::from_site(&address));
                 match api {
-                    Some(api) => self.ckan(source, &api)?,
+                    Some(api) => self.harvest_ckan(source, &api)?,
                     None => Some("no address of a portal of CKAN: use that of its site, or of its API (/api/3)".to_owned()),
                 }
             }
-            HarvestProtocol::Csw => self.csw(source)?,
-            HarvestProtocol::OaiPmh => self.oai_pmh(source)?,
-            HarvestProtocol::Linked => self.linked(source, None)?,
-            HarvestProtocol::Sparql => self.sparql_catalog(source)?,
-            HarvestProtocol::Sitemap => self.sitemap(source, None)?,
-            HarvestProtocol::Ldes => self.event_stream(source)?,
+            HarvestProtocol::Csw => self.harvest_csw(source)?,
+            HarvestProtocol::OaiPmh => self.harvest_oai_pmh(source)?,
+            HarvestProtocol::Linked => self.harvest_linked_documents(source, None)?,
+            HarvestProtocol::Sparql => self.harvest_sparql_catalog(source)?,
+            HarvestProtocol::Sitemap => self.harvest_sitemap(source, None)?,
+            HarvestProtocol::Ldes => self.harvest_event_stream(source)?,
         };
         if let Some(reason) = fault {
             source.fail(&address, reason);
@@ -109,13 +109,13 @@ impl Run<'_, '_> {
         let address = source.address.clone();
         let mut tried = Vec::new();
         let named = if let Some(api) = ckan::Api::from_address(&address) {
-            Some(self.ckan(source, &api)?)
+            Some(self.harvest_ckan(source, &api)?)
         } else if Service::is_address(&address) {
-            Some(self.csw(source)?)
+            Some(self.harvest_csw(source)?)
         } else if Repository::is_address(&address) {
-            Some(self.oai_pmh(source)?)
+            Some(self.harvest_oai_pmh(source)?)
         } else if sparql_catalog::is_address(&address) {
-            match self.sparql_catalog(source)? {
+            match self.harvest_sparql_catalog(source)? {
                 None => return Ok(()),
                 Some(reason) => {
                     tried.push(reason);
@@ -137,7 +137,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         if let (false, Some(api)) = (self.stopped, ckan::Api::from_site(&address)) {
-            match self.ckan(source, &api)? {
+            match self.harvest_ckan(source, &api)? {
                 None => return Ok(()),
                 Some(reason) => tried.push(reason),
             }
@@ -156,7 +156,7 @@ impl Run<'_, '_> {
         let mut tried = Vec::new();
         let mut waiting = VecDeque::from([address.clone()]);
         while let Some(candidate) = waiting.pop_front() {
-            match self.page(source, &candidate)? {
+            match self.fetch_page(source, &candidate)? {
                 Page::Catalog(catalog, fetched) => {
                     let Some(reason) = self.catalog(source, *catalog, fetched)? else {
                         return Ok(None);
@@ -203,24 +203,28 @@ impl Run<'_, '_> {
             source.fail(&source.address.clone(), reason);
         }
         match protocol {
-            Some(ServiceProtocol::Csw) => return self.csw(source),
-            Some(ServiceProtocol::OaiPmh) => return self.oai_pmh(source),
+            Some(ServiceProtocol::Csw) => return self.harvest_csw(source),
+            Some(ServiceProtocol::OaiPmh) => return self.harvest_oai_pmh(source),
             None => {}
         }
         match catalog.response.take() {
             Some(ServiceResponse::Sitemap(sitemap)) if !is_forced => {
-                return self.sitemap(source, Some(sitemap));
+                return self.harvest_sitemap(source, Some(sitemap));
             }
-            Some(ServiceResponse::Events(_)) if !is_forced => return self.event_stream(source),
+            Some(ServiceResponse::Events(_)) if !is_forced => {
+                return self.harvest_event_stream(source);
+            }
             _ => {}
         }
-        let leads_on = |kind: LinkKind| kind != LinkKind::Distribution;
-        let has_links = catalog.links.iter().any(|link| leads_on(link.kind));
+        let has_links = catalog
+            .links
+            .iter()
+            .any(|link| link.kind != LinkKind::Distribution);
         if catalog.dialect == Dialect::Dump
             && !is_forced
             && !has_links
             && is_service_description(&fetched.path)?
-            && self.sparql_catalog(source)?.is_none()
+            && self.harvest_sparql_catalog(source)?.is_none()
         {
             return Ok(None);
         }
@@ -228,7 +232,7 @@ impl Run<'_, '_> {
             && !is_forced
             && let Some((other, fetched)) = self.json_form(source, &fetched)?
         {
-            self.pages(source, other, &fetched)?;
+            self.harvest_pages(source, other, &fetched)?;
             return Ok(None);
         }
         let is_list = catalog.datasets.is_empty() || catalog.dialect == Dialect::Dump;
@@ -238,9 +242,9 @@ impl Run<'_, '_> {
             && fetched.file.next.is_none()
             && !is_forced
         {
-            return self.linked(source, Some(catalog));
+            return self.harvest_linked_documents(source, Some(catalog));
         }
-        self.pages(source, catalog, &fetched)?;
+        self.harvest_pages(source, catalog, &fetched)?;
         Ok(None)
     }
 
@@ -276,7 +280,7 @@ impl Run<'_, '_> {
     }
 
     /// Processes the first page and all following pages.
-    fn pages(
+    fn harvest_pages(
         &mut self,
         source: &mut Source,
         first: Catalog,
@@ -284,7 +288,12 @@ impl Run<'_, '_> {
     ) -> Result<(), HarvestError> {
         let max_pages = self.harvester.options.budget.pages;
         let mut waiting = VecDeque::new();
-        queue_pages(&mut waiting, source, following(&first, fetched), max_pages);
+        queue_pages(
+            &mut waiting,
+            source,
+            following_pages(&first, fetched),
+            max_pages,
+        );
         let mut counts = ItemCounts::default();
         counts.add(source, &first, fetched)?;
         let mut undescribed = linked_datasets(&first);
@@ -328,7 +337,7 @@ impl Run<'_, '_> {
                         continue;
                     }
                     counts.add(source, &catalog, &fetched)?;
-                    let mut next = following(&catalog, &fetched).to_vec();
+                    let mut next = following_pages(&catalog, &fetched).to_vec();
                     // Catalogues of STAC are a graph, in which several lead to one collection. In a list, that is a loop.
                     if catalog.dialect == Dialect::Stac && catalog.datasets.len() <= 1 {
                         next.retain(|page| {
@@ -354,7 +363,7 @@ impl Run<'_, '_> {
     }
 
     /// Fetches and parses a page.
-    pub(super) fn page(
+    pub(super) fn fetch_page(
         &mut self,
         source: &mut Source,
         address: &str,
@@ -381,14 +390,14 @@ impl Run<'_, '_> {
         Ok(match self.read_catalog(address, &fetched)? {
             PageContent::Catalog(catalog) => Page::Catalog(catalog, fetched),
             PageContent::Invalid(CatalogError::NoDataset { .. }) => {
-                let alternates = alternates(&fetched.path, &fetched.file.address)?;
+                let alternates = find_alternates(&fetched.path, &fetched.file.address)?;
                 Page::Other(
                     alternates,
                     format!("<{address}>: a page without a description of a dataset"),
                 )
             }
             PageContent::Invalid(error) => {
-                Page::Other(Vec::new(), format!("<{address}>: {}", reason(&error)))
+                Page::Other(Vec::new(), format!("<{address}>: {}", error_reason(&error)))
             }
             PageContent::Skipped(reason) => Page::Missing(reason),
         })
@@ -447,7 +456,7 @@ fn linked_datasets(catalog: &Catalog) -> BTreeSet<String> {
 }
 
 /// Returns the message of an error without the name of the cached file.
-pub(super) fn reason(error: &CatalogError) -> String {
+pub(super) fn error_reason(error: &CatalogError) -> String {
     match error {
         CatalogError::Io { cause, .. } => cause.to_string(),
         CatalogError::Json { cause, .. } => cause.to_string(),
@@ -492,7 +501,7 @@ impl ItemCounts {
         };
         let address = &fetched.file.address;
         let listed = self.before.remove(address).unwrap_or(0) + page.features.len() as u64;
-        let next = following(catalog, fetched);
+        let next = following_pages(catalog, fetched);
         for page in next {
             self.before.insert(page.clone(), listed);
         }
@@ -517,7 +526,7 @@ fn is_blank(catalog: &Catalog) -> bool {
 }
 
 /// Returns the addresses of the following pages: from the page itself, else from its `Link` headers.
-pub(super) fn following<'p>(catalog: &'p Catalog, fetched: &'p FetchedFile) -> &'p [String] {
+pub(super) fn following_pages<'p>(catalog: &'p Catalog, fetched: &'p FetchedFile) -> &'p [String] {
     if catalog.next_pages.is_empty() {
         fetched.file.next.as_slice()
     } else {
@@ -550,13 +559,13 @@ fn queue_pages(
 }
 
 /// Returns the addresses of a page's RDF representations (`<link rel="alternate">`), in order of preference.
-pub(super) fn alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
+pub(super) fn find_alternates(path: &Path, address: &str) -> Result<Vec<String>, HarvestError> {
     let mut bytes = Vec::new();
     let read =
         File::open(path).and_then(|file| file.take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes));
     read.map_err(HarvestError::io(path))?;
     let page = String::from_utf8_lossy(&bytes);
-    let mut found: Vec<(usize, String)> = links(&page)
+    let mut found: Vec<(usize, String)> = alternate_links(&page)
         .filter_map(|(media_type, target)| {
             let rank = ALTERNATES
                 .iter()
@@ -577,7 +586,7 @@ pub(super) fn alternates(path: &Path, address: &str) -> Result<Vec<String>, Harv
 }
 
 /// Yields the media type and address of every `<link rel="alternate">`.
-fn links(page: &str) -> impl Iterator<Item = (String, String)> {
+fn alternate_links(page: &str) -> impl Iterator<Item = (String, String)> {
     let lower = page.to_ascii_lowercase();
     let starts: Vec<usize> = lower
         .match_indices("<link")
@@ -587,21 +596,21 @@ fn links(page: &str) -> impl Iterator<Item = (String, String)> {
         // Ended at the next tag at the latest, so that each byte belongs to one tag.
         let end = start + 1 + page[start + 1..].find(['>', '<'])?;
         let (tag, lower) = (&page[start..end], &lower[start..end]);
-        let value = |name: &str| attribute(tag, lower, name);
-        let is_alternate = value("rel")?
+        let is_alternate = find_attribute(tag, lower, "rel")?
             .split_ascii_whitespace()
             .any(|one| one.eq_ignore_ascii_case("alternate"));
-        let media_type = value("type")?
+        let media_type = find_attribute(tag, lower, "type")?
             .split(';')
             .next()?
             .trim()
             .to_ascii_lowercase();
-        is_alternate.then_some((media_type, value("href")?.replace("&amp;", "&")))
+        let address = find_attribute(tag, lower, "href")?.replace("&amp;", "&");
+        is_alternate.then_some((media_type, address))
     })
 }
 
 /// Returns the value of an attribute; `lower` is the tag in lower case.
-fn attribute(tag: &str, lower: &str, name: &str) -> Option<String> {
+fn find_attribute(tag: &str, lower: &str, name: &str) -> Option<String> {
     let place = lower
         .match_indices(name)
         .map(|(place, _)| place)
@@ -668,7 +677,7 @@ mod tests {
             REL='nofollow alternate' data-href="no" type='text/turtle; charset=utf-8' href='feed.ttl?a=1&amp;b=2'/>
             <link href=/feed.rdf rel=alternate type=application/rdf+xml><link rel=alternate type=text/html href=x>
             <link rel="alternate" type="text/turtle">"#;
-        let found: Vec<(String, String)> = links(page).collect();
+        let found: Vec<(String, String)> = alternate_links(page).collect();
         let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
         assert_eq!(
             found,
@@ -683,7 +692,7 @@ mod tests {
             "<link".repeat(100_000)
         );
         let one = ("text/turtle".to_owned(), "x".to_owned());
-        assert_eq!(links(&many).collect::<Vec<_>>(), [one]);
+        assert_eq!(alternate_links(&many).collect::<Vec<_>>(), [one]);
         for hostile in [
             "<link",
             "<link rel",
@@ -691,7 +700,7 @@ mod tests {
             "<link rel=\"",
             "<linké rel=alternate type=é href=é>",
         ] {
-            assert!(links(hostile).count() <= 1, "{hostile}");
+            assert!(alternate_links(hostile).count() <= 1, "{hostile}");
         }
     }
 }

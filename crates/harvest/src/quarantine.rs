@@ -69,12 +69,12 @@ impl Quarantine {
     pub(super) fn open(folder: &Path) -> Result<Self, HarvestError> {
         let mut interrupted: Vec<Step> = Vec::new();
         for kind in [StepKind::Reading, StepKind::Storing] {
-            interrupted.extend(read(&folder.join(kind.file()))?);
+            interrupted.extend(read_record(&folder.join(kind.file()))?);
         }
         Ok(Self {
             folder: folder.to_owned(),
             interrupted,
-            contents: read(&folder.join("quarantine.json"))?.unwrap_or_default(),
+            contents: read_record(&folder.join("quarantine.json"))?.unwrap_or_default(),
         })
     }
 
@@ -123,7 +123,7 @@ impl Quarantine {
     }
 
     /// Forgets the steps within which an earlier process ended, after a harvest that completed all of them.
-    pub(super) fn forget_interrupted(&self) -> Result<(), HarvestError> {
+    pub(super) fn forget_interrupted_steps(&self) -> Result<(), HarvestError> {
         self.end(StepKind::Reading)?;
         self.end(StepKind::Storing)
     }
@@ -143,7 +143,7 @@ impl Quarantine {
         let earlier = interrupted.map(|step| step.attempts).max().unwrap_or(0);
         if earlier >= MAX_ATTEMPTS && !self.contents.contains_key(content) {
             self.contents.insert(content.to_owned(), what.to_owned());
-            write(&self.folder.join("quarantine.json"), &self.contents)?;
+            write_record(&self.folder.join("quarantine.json"), &self.contents)?;
             self.end(kind)?;
             if kind == StepKind::Storing {
                 // An earlier version of the program recorded both kinds there. No page is read when datasets begin to be stored.
@@ -164,7 +164,7 @@ impl Quarantine {
             attempts: earlier + 1,
             datasets,
         };
-        write(&self.folder.join(kind.file()), &step)?;
+        write_record(&self.folder.join(kind.file()), &step)?;
         Ok(None)
     }
 
@@ -194,7 +194,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Reads a record; `None` if there is none, or if the process ended while it was written.
-fn read<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<R>, HarvestError> {
+fn read_record<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<R>, HarvestError> {
     match fs::read(path) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -202,7 +202,7 @@ fn read<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<R>, HarvestE
     }
 }
 
-fn write(path: &Path, record: &impl Serialize) -> Result<(), HarvestError> {
+fn write_record(path: &Path, record: &impl Serialize) -> Result<(), HarvestError> {
     let bytes = serde_json::to_vec(record).map_err(|error| HarvestError::io(path)(error.into()))?;
     let temporary = path.with_extension("new");
     fs::write(&temporary, bytes)

@@ -72,7 +72,7 @@ impl Run<'_, '_> {
         let mut catalog = match content {
             PageContent::Catalog(catalog) => catalog,
             PageContent::Invalid(error) => {
-                return RecordsOrError::Other(super::pages::reason(&error));
+                return RecordsOrError::Other(super::pages::error_reason(&error));
             }
             PageContent::Skipped(reason) => return RecordsOrError::Other(reason),
         };
@@ -107,9 +107,10 @@ impl Run<'_, '_> {
                     catalog.dialect.name()
                 )),
             },
-            PageContent::Invalid(error) => {
-                Err(format!("<{address}>: {}", super::pages::reason(&error)))
-            }
+            PageContent::Invalid(error) => Err(format!(
+                "<{address}>: {}",
+                super::pages::error_reason(&error)
+            )),
             PageContent::Skipped(reason) => Err(reason),
         })
     }
@@ -127,23 +128,24 @@ impl Run<'_, '_> {
         if options.downloads != Downloads::None {
             return Some("the files of all its datasets are requested".to_owned());
         }
-        let is_stored = |key: &String| {
-            let id = self
-                .fetcher
-                .state
-                .id_of(&self.key_in_source(source, key.clone()));
-            id.is_some_and(|id| {
-                let record = self.fetcher.state.dataset(id);
-                options.existing_ids.contains(id)
-                    && record.is_some_and(|record| !record.fingerprint.is_empty())
-            })
+        let mut keys = list.records.values().flatten();
+        let missing = keys.find(|key| !self.is_stored(source, key))?;
+        Some(format!("its dataset {missing} is not stored"))
+    }
+
+    /// Returns true if an earlier harvest stored a dataset, and no later one has to store it again.
+    fn is_stored(&self, source: &Source, key: &str) -> bool {
+        let state = &self.fetcher.state;
+        let Some(id) = state.id_of(&self.key_in_source(source, key.to_owned())) else {
+            return false;
         };
-        let missing = list.records.values().flatten().find(|key| !is_stored(key));
-        missing.map(|key| format!("its dataset {key} is not stored"))
+        let record = state.dataset(id);
+        self.harvester.options.existing_ids.contains(id)
+            && record.is_some_and(|record| !record.fingerprint.is_empty())
     }
 
     /// Counts the datasets of unchanged records as listed.
-    pub(super) fn list_unchanged(
+    pub(super) fn count_unchanged_records(
         &mut self,
         source: &mut Source,
         records: &BTreeMap<String, Vec<String>>,

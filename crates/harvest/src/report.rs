@@ -63,6 +63,15 @@ pub struct SourceReport {
 }
 
 impl SourceReport {
+    /// Returns the number of delisted datasets, listed here or not.
+    fn gone_count(&self) -> usize {
+        self.gone.len() + self.unlisted_gone
+    }
+
+    fn has_failures(&self) -> bool {
+        !self.failed.is_empty() || self.unlisted_failed > 0
+    }
+
     /// Records a failure and marks the source as incomplete.
     pub(super) fn fail(&mut self, what: &str, reason: impl ToString) {
         self.whole = false;
@@ -79,7 +88,7 @@ impl SourceReport {
         self.problem_kinds.add(problems);
         for problem in problems {
             if self.problems.len() < MAX_PROBLEMS {
-                self.problems.push(shortened(problem));
+                self.problems.push(shorten_text(problem));
             } else {
                 self.unlisted_problems += 1;
             }
@@ -91,8 +100,8 @@ impl SourceReport {
 fn add_failure(list: &mut Vec<Failure>, unlisted: &mut usize, what: &str, reason: impl ToString) {
     if list.len() < MAX_FAILURES {
         list.push(Failure {
-            what: shortened(what),
-            reason: shortened(&reason.to_string()),
+            what: shorten_text(what),
+            reason: shorten_text(&reason.to_string()),
         });
     } else {
         *unlisted += 1;
@@ -100,7 +109,7 @@ fn add_failure(list: &mut Vec<Failure>, unlisted: &mut usize, what: &str, reason
 }
 
 /// Returns the first [`MAX_TEXT_BYTES`] of a text: addresses and values of a portal may have any length.
-pub(super) fn shortened(text: &str) -> String {
+pub(super) fn shorten_text(text: &str) -> String {
     text[..text.floor_char_boundary(MAX_TEXT_BYTES)].to_owned()
 }
 
@@ -168,7 +177,7 @@ pub struct HarvestCounts {
 }
 
 /// Removes the entries of a list beyond the first `max`, and adds their number to `unlisted`.
-fn limit<T>(list: &mut Vec<T>, unlisted: &mut usize, max: usize) {
+fn truncate_list<T>(list: &mut Vec<T>, unlisted: &mut usize, max: usize) {
     *unlisted += list.len().saturating_sub(max);
     list.truncate(max);
     list.shrink_to_fit();
@@ -187,19 +196,19 @@ impl HarvestReport {
 
     /// Keeps at most `max` entries of each list; those of all sources count together. The numbers of the others are reported.
     pub fn limit(&mut self, max: usize) {
-        limit(&mut self.new, &mut self.unlisted_new, max);
-        limit(&mut self.changed, &mut self.unlisted_changed, max);
-        limit(&mut self.kept, &mut self.unlisted_kept, max);
-        limit(&mut self.failed_files, &mut self.unlisted_failed_files, max);
+        truncate_list(&mut self.new, &mut self.unlisted_new, max);
+        truncate_list(&mut self.changed, &mut self.unlisted_changed, max);
+        truncate_list(&mut self.kept, &mut self.unlisted_kept, max);
+        truncate_list(&mut self.failed_files, &mut self.unlisted_failed_files, max);
         let [mut failed, mut problems, mut gone] = [max; 3];
         for source in &mut self.sources {
-            limit(&mut source.failed, &mut source.unlisted_failed, failed);
-            limit(
+            truncate_list(&mut source.failed, &mut source.unlisted_failed, failed);
+            truncate_list(
                 &mut source.problems,
                 &mut source.unlisted_problems,
                 problems,
             );
-            limit(&mut source.gone, &mut source.unlisted_gone, gone);
+            truncate_list(&mut source.gone, &mut source.unlisted_gone, gone);
             failed -= source.failed.len();
             problems -= source.problems.len();
             gone -= source.gone.len();
@@ -209,17 +218,16 @@ impl HarvestReport {
     /// Returns the numbers of datasets and files.
     #[must_use]
     pub fn counts(&self) -> HarvestCounts {
-        let gone_of = |source: &SourceReport| source.gone.len() + source.unlisted_gone;
         HarvestCounts {
             new: self.new.len() + self.unlisted_new,
             changed: self.changed.len() + self.unlisted_changed,
             kept: self.kept.len() + self.unlisted_kept,
-            gone: self.sources.iter().map(gone_of).sum(),
+            gone: self.sources.iter().map(SourceReport::gone_count).sum(),
             removed: self
                 .sources
                 .iter()
                 .filter(|source| source.removed)
-                .map(gone_of)
+                .map(SourceReport::gone_count)
                 .sum(),
             failed_files: self.failed_files.len() + self.unlisted_failed_files,
         }
@@ -237,9 +245,10 @@ impl HarvestReport {
         let HarvestCounts {
             kept, failed_files, ..
         } = self.counts();
-        let has_failure =
-            |source: &SourceReport| !source.failed.is_empty() || source.unlisted_failed > 0;
-        self.is_whole() && kept == 0 && failed_files == 0 && !self.sources.iter().any(has_failure)
+        self.is_whole()
+            && kept == 0
+            && failed_files == 0
+            && !self.sources.iter().any(SourceReport::has_failures)
     }
 }
 

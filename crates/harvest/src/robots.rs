@@ -10,7 +10,7 @@ use texting_robots::Robot;
 /// User agent name that rules are matched against.
 const USER_AGENT: &str = "lodeseek";
 /// Maximum number of bytes read of a `robots.txt`: the minimum of RFC 9309, section 2.5.
-const MAX_BYTES: u64 = 500 << 10;
+const MAX_FILE_BYTES: u64 = 500 << 10;
 /// Maximum number of lines with `$` of a `robots.txt`. Such a rule needs up to 100 KiB of memory.
 const MAX_PATTERNS: usize = 200;
 /// Maximum number of hosts whose rules are in memory.
@@ -25,6 +25,13 @@ pub(super) enum RobotsRules {
     Unreachable,
     /// Rules of a `robots.txt`.
     Robot(Box<Robot>),
+}
+
+impl RobotsRules {
+    /// Returns true if these are rules of a `robots.txt`, which may need much memory.
+    fn has_rules(&self) -> bool {
+        matches!(self, Self::Robot(_))
+    }
 }
 
 /// Parses a `robots.txt`, without the lines with `$` that exceed [`MAX_PATTERNS`]. Returns `None` if that fails.
@@ -50,15 +57,9 @@ impl Fetcher<'_> {
         };
         if !self.robots.contains_key(&origin) {
             let rules = self.fetch_rules(&origin)?;
-            let has_rules = |rules: &RobotsRules| matches!(rules, RobotsRules::Robot(_));
-            if self
-                .robots
-                .values()
-                .filter(|rules| has_rules(rules))
-                .count()
-                >= MAX_HOSTS
-            {
-                self.robots.retain(|_, rules| !has_rules(rules));
+            let hosts_with_rules = self.robots.values().filter(|rules| rules.has_rules());
+            if hosts_with_rules.count() >= MAX_HOSTS {
+                self.robots.retain(|_, rules| !rules.has_rules());
             }
             self.robots.insert(origin.clone(), rules);
         }
@@ -107,7 +108,10 @@ impl Fetcher<'_> {
             Err(_) => return Ok(RobotsRules::Unreachable),
         };
         let mut text = Vec::new();
-        let read = response.into_body().take(MAX_BYTES).read_to_end(&mut text);
+        let read = response
+            .into_body()
+            .take(MAX_FILE_BYTES)
+            .read_to_end(&mut text);
         self.spent.bytes += text.len() as u64;
         Ok(match read {
             Ok(_) => parse(&text).map_or(RobotsRules::AllowAll, RobotsRules::Robot),

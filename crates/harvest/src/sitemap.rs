@@ -44,7 +44,7 @@ type Entry = (String, Option<String>);
 
 impl Run<'_, '_> {
     /// Harvests the pages of a sitemap. `first` is the one of the source, if it was read. Returns the reason if it is none.
-    pub(super) fn sitemap(
+    pub(super) fn harvest_sitemap(
         &mut self,
         source: &mut Source,
         first: Option<Sitemap>,
@@ -103,7 +103,7 @@ impl Run<'_, '_> {
                 PageOutcome::Failed => {}
             }
         }
-        self.list_unchanged(source, &unchanged);
+        self.count_unchanged_records(source, &unchanged);
         if without_datasets > 0 {
             let problem = format!("{without_datasets} pages of the sitemap describe no dataset");
             source.report.add_problems(&[Problem::new(problem)]);
@@ -214,7 +214,7 @@ impl Run<'_, '_> {
                 Ok(PageOutcome::Read(Vec::new()))
             }
             PageContent::Invalid(error) => {
-                source.fail(page, super::pages::reason(&error));
+                source.fail(page, super::pages::error_reason(&error));
                 Ok(PageOutcome::Failed)
             }
             PageContent::Skipped(reason) => {

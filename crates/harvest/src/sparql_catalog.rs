@@ -27,9 +27,9 @@ const DESCRIBE_IN_GRAPHS: &str = include_str!("../queries/remote-catalog-describ
 /// Number of datasets of one request, and of the smaller ones that replace an answer that may be cut.
 const BATCH_SIZES: [usize; 4] = [100, 25, 5, 1];
 /// Number of triples from which on an answer may be cut. Virtuoso's usual limit is 10,000.
-const SUSPICIOUS_TRIPLES: u64 = 10_000;
+const MIN_SUSPICIOUS_TRIPLES: u64 = 10_000;
 /// An answer whose number of triples is a multiple of this, or one more, may be cut, too.
-const ROUND_TRIPLES: u64 = 1_000;
+const ROUND_TRIPLES_DIVISOR: u64 = 1_000;
 /// Maximum size of a response with IRIs in bytes.
 const MAX_KEYS_BYTES: u64 = 16 << 20;
 /// Maximum number of rows of a response: some endpoints ignore the limit in a query.
@@ -82,7 +82,7 @@ const GRAPHS: [Queries; 2] = [
 
 impl Run<'_, '_> {
     /// Harvests the catalogue in an endpoint. Returns the reason if the address is none.
-    pub(super) fn sparql_catalog(
+    pub(super) fn harvest_sparql_catalog(
         &mut self,
         source: &mut Source,
     ) -> Result<Option<String>, HarvestError> {
@@ -250,7 +250,8 @@ impl Run<'_, '_> {
                     Ok(catalog)
                         if max_rows.is_none_or(|max| catalog.triples < max)
                             && (is_whole(catalog.triples)
-                                || datasets.len() == 1 && catalog.triples < SUSPICIOUS_TRIPLES) =>
+                                || datasets.len() == 1
+                                    && catalog.triples < MIN_SUSPICIOUS_TRIPLES) =>
                     {
                         self.process(source, *catalog)?;
                         return Ok(());
@@ -288,7 +289,7 @@ impl Run<'_, '_> {
                 Err("the answer is truncated".to_owned())
             }
             PageContent::Catalog(catalog) => Ok(catalog),
-            PageContent::Invalid(error) => Err(super::pages::reason(&error)),
+            PageContent::Invalid(error) => Err(super::pages::error_reason(&error)),
             PageContent::Skipped(reason) => Err(reason),
         })
     }
@@ -322,7 +323,8 @@ impl Run<'_, '_> {
 /// If true, the number of triples is none at which endpoints cut answers.
 fn is_whole(triples: u64) -> bool {
     // Some endpoints return one triple more than their limit.
-    triples < SUSPICIOUS_TRIPLES && (triples < ROUND_TRIPLES || triples % ROUND_TRIPLES > 1)
+    triples < MIN_SUSPICIOUS_TRIPLES
+        && (triples < ROUND_TRIPLES_DIVISOR || triples % ROUND_TRIPLES_DIVISOR > 1)
 }
 
 /// Returns true if the last character of an answer in N-Triples, Turtle or RDF/XML is none with which these formats end.
@@ -362,7 +364,7 @@ fn keys_after(query: &str, last: &str) -> Option<String> {
     let Query::Select { pattern, .. } = &mut query else {
         return None;
     };
-    visit(pattern, &mut |pattern| {
+    visit_patterns(pattern, &mut |pattern| {
         if let GraphPattern::Filter { expr, .. } = pattern {
             set_text(expr, last);
         }
@@ -391,7 +393,7 @@ fn description_of(query: &str, datasets: &[NamedNode]) -> Option<String> {
         return None;
     };
     let name = Variable::new_unchecked("dataset");
-    visit(pattern, &mut |pattern| {
+    visit_patterns(pattern, &mut |pattern| {
         if let GraphPattern::Values {
             variables,
             bindings,
@@ -408,12 +410,12 @@ fn description_of(query: &str, datasets: &[NamedNode]) -> Option<String> {
 }
 
 /// Applies a change to a pattern and to the nested patterns that the queries use.
-fn visit(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
+fn visit_patterns(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
     change(pattern);
     match pattern {
         GraphPattern::Join { left, right } | GraphPattern::Union { left, right } => {
-            visit(left, change);
-            visit(right, change);
+            visit_patterns(left, change);
+            visit_patterns(right, change);
         }
         GraphPattern::Filter { inner, .. }
         | GraphPattern::Graph { inner, .. }
@@ -423,7 +425,7 @@ fn visit(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern))
         | GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
         | GraphPattern::Slice { inner, .. }
-        | GraphPattern::Group { inner, .. } => visit(inner, change),
+        | GraphPattern::Group { inner, .. } => visit_patterns(inner, change),
         _ => {}
     }
 }

@@ -28,6 +28,9 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(2);
 /// Size of the kept incomplete downloads in bytes, from which on older ones are removed.
 const MAX_PARTIAL_BYTES: u64 = 16 << 30;
 
+/// Maximum size of the name of a harvest in bytes.
+const MAX_NAME_BYTES: usize = 100;
+
 /// A cached file with its response headers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedFile {
@@ -126,15 +129,13 @@ pub(super) struct State {
 impl State {
     /// Opens and locks the state of a harvest; `harvests` is the folder of all harvests.
     pub(super) fn open(harvests: &Path, name: &str) -> Result<Self, HarvestError> {
-        let proper = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.chars().all(proper)
-        {
+        if !is_valid_name(name) {
             return Err(HarvestError::Name(name.to_owned()));
         }
         let folder = harvests.join(name);
         fs::create_dir_all(folder.join("files")).map_err(HarvestError::io(&folder))?;
-        let lock = lock(&folder.join("lock"), name)?;
-        let saved = read(&folder.join("state.json"))?;
+        let lock = lock_file(&folder.join("lock"), name)?;
+        let saved = read_saved_state(&folder.join("state.json"))?;
         let ids = saved
             .datasets
             .iter()
@@ -205,19 +206,15 @@ impl State {
     }
 
     /// Removes the datasets whose ids belong to datasets of other sources now. `loaded` contains the keys of those.
-    pub(super) fn remove_replaced(&mut self, loaded: &BTreeMap<DatasetId, String>) {
-        let is_replaced = |(id, record): &(&DatasetId, &DatasetRecord)| {
-            loaded
-                .get(*id)
-                .is_some_and(|key| *key != record.key || !is_iri_key(key))
-        };
-        let replaced: Vec<DatasetId> = self
-            .saved
-            .datasets
-            .iter()
-            .filter(is_replaced)
-            .map(|(id, _)| id.clone())
-            .collect();
+    pub(super) fn remove_replaced_datasets(&mut self, loaded: &BTreeMap<DatasetId, String>) {
+        let mut replaced = Vec::new();
+        for (id, record) in &self.saved.datasets {
+            if let Some(key) = loaded.get(id)
+                && (*key != record.key || !is_iri_key(key))
+            {
+                replaced.push(id.clone());
+            }
+        }
         self.remove_datasets(&replaced);
     }
 
@@ -303,21 +300,23 @@ impl State {
 
     pub(super) fn save(&mut self) -> Result<(), HarvestError> {
         let path = self.folder.join("state.json");
-        let temporary = self.folder.join("state.new");
-        let write = || {
-            let mut file = io::BufWriter::new(File::create(&temporary)?);
-            serde_json::to_writer(&mut file, &self.saved)?;
-            file.write_all(b"\n")?;
-            file.into_inner()?.sync_all()?;
-            fs::rename(&temporary, &path)
-        };
-        write().map_err(HarvestError::io(&path))?;
+        self.write_to(&path).map_err(HarvestError::io(&path))?;
         self.last_save = Instant::now();
         Ok(())
     }
 
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let temporary = path.with_extension("new");
+        let mut file = io::BufWriter::new(File::create(&temporary)?);
+        serde_json::to_writer(&mut file, &self.saved)?;
+        file.write_all(b"\n")?;
+        // After a crash, the file must not have the new name without the new content.
+        file.into_inner()?.sync_all()?;
+        fs::rename(&temporary, path)
+    }
+
     /// Removes files that this run did not use, unless the state contains datasets of sources outside `sources`.
-    pub(super) fn remove_untouched(&mut self, sources: &[String]) {
+    pub(super) fn remove_untouched_files(&mut self, sources: &[String]) {
         if self
             .saved
             .datasets
@@ -403,7 +402,16 @@ pub fn forget_datasets(harvests: &Path, ids: &BTreeSet<DatasetId>) -> Result<usi
     Ok(found)
 }
 
-fn lock(path: &Path, name: &str) -> Result<File, HarvestError> {
+/// Returns true if a harvest can have this name, which becomes a folder.
+fn is_valid_name(name: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && !name.starts_with('.')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+}
+
+fn lock_file(path: &Path, name: &str) -> Result<File, HarvestError> {
     let file = File::options()
         .create(true)
         .truncate(false)
@@ -420,7 +428,7 @@ fn lock(path: &Path, name: &str) -> Result<File, HarvestError> {
     }
 }
 
-fn read(path: &Path) -> Result<SavedState, HarvestError> {
+fn read_saved_state(path: &Path) -> Result<SavedState, HarvestError> {
     match fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| HarvestError::State {
             path: path.to_owned(),
@@ -439,7 +447,11 @@ fn ids_of_others(harvests: &Path, name: &str) -> Result<BTreeSet<DatasetId>, Har
     for entry in fs::read_dir(harvests).map_err(HarvestError::io(harvests))? {
         let entry = entry.map_err(HarvestError::io(harvests))?;
         if entry.file_name() != name && entry.path().is_dir() {
-            ids.extend(read(&entry.path().join("state.json"))?.datasets.into_keys());
+            ids.extend(
+                read_saved_state(&entry.path().join("state.json"))?
+                    .datasets
+                    .into_keys(),
+            );
         }
     }
     Ok(ids)

@@ -116,7 +116,7 @@ impl Storage {
         };
         let result = match in_storage.result {
             Some(result) => result,
-            None => in_storage.receiver.recv().map_err(|_| ended())?,
+            None => in_storage.receiver.recv().map_err(|_| thread_error())?,
         };
         Ok(Some((in_storage.batch, result)))
     }
@@ -128,18 +128,18 @@ impl Storage {
     pub(super) fn remove(&mut self, ids: &[DatasetId]) -> Result<(), HarvestError> {
         let (sender, result) = channel();
         self.send(Task::Remove(ids.to_vec(), sender))?;
-        match result.recv().map_err(|_| ended())? {
+        match result.recv().map_err(|_| thread_error())? {
             Ok(removed) => removed.map_err(HarvestError::Store),
             Err(panic) => resume_unwind(panic),
         }
     }
 
     fn send(&self, task: Task) -> Result<(), HarvestError> {
-        self.tasks.send(task).map_err(|_| ended())
+        self.tasks.send(task).map_err(|_| thread_error())
     }
 }
 
-fn ended() -> HarvestError {
+fn thread_error() -> HarvestError {
     let reason =
         "the thread that stores datasets ended after an internal error; see the log, and report it";
     HarvestError::Store(reason.into())

@@ -1,7 +1,7 @@
 //! Document columns in memory: field lengths, and the rank of each id among all ids.
 
 use super::schema::{self, Fields};
-use super::top_docs::WINDOW;
+use super::top_docs::WINDOW_DOCS;
 use super::{FieldStatistics, IndexError, NumericFacts};
 use crate::document::Field;
 use lodeseek_catalog::{BoundingBox, Day, Period};
@@ -44,11 +44,11 @@ impl SegmentColumns {
         let mut lengths: [Lengths; 8] = Default::default();
         for field in Field::ALL {
             let column = reader.fast_fields().u64(fields.length_name(field)).ok();
-            lengths[field.index()] = Lengths::new(&values(column.as_ref(), count));
+            lengths[field.index()] = Lengths::new(&read_first_values(column.as_ref(), count));
         }
         let ids = reader.fast_fields().str(schema::ID)?;
         // Ordinals of a segment's dictionary are in the order of the strings.
-        let order = values(ids.as_ref().map(|ids| ids.ords()), count);
+        let order = read_first_values(ids.as_ref().map(|ids| ids.ords()), count);
         let years = reader.fast_fields().column_opt(schema::YEAR)?;
         let [uses, variants] =
             [schema::USES, schema::VARIANTS].map(|name| reader.fast_fields().column_opt(name));
@@ -78,15 +78,9 @@ impl SegmentColumns {
     /// Returns the period of a document.
     pub(super) fn period(&self, document: u32) -> Option<Period> {
         let [first, last] = self.period.as_ref()?;
-        let day = |number: i64, open: i64| {
-            i32::try_from(number)
-                .ok()
-                .filter(|_| number != open)
-                .map(Day::from_number)
-        };
         Period::new(
-            day(first.first(document)?, OPEN_FIRST),
-            day(last.first(document)?, OPEN_LAST),
+            read_day(first.first(document)?, OPEN_FIRST),
+            read_day(last.first(document)?, OPEN_LAST),
         )
     }
 
@@ -100,13 +94,14 @@ impl SegmentColumns {
 
     /// Returns the numeric facts of a document.
     pub(super) fn numbers(&self, document: u32) -> NumericFacts {
-        let first = |column: &Option<Column<u64>>| {
-            column.as_ref().and_then(|column| column.first(document))
-        };
+        let uses = self.uses.as_ref();
+        let variants = self.variants.as_ref();
         NumericFacts {
             year: self.year(document),
-            uses: first(&self.uses),
-            variants: first(&self.variants).unwrap_or(0),
+            uses: uses.and_then(|column| column.first(document)),
+            variants: variants
+                .and_then(|column| column.first(document))
+                .unwrap_or(0),
         }
     }
 
@@ -134,9 +129,9 @@ impl SegmentColumns {
     /// Adds the live documents to the field statistics and returns their number.
     pub(super) fn add_to(&self, reader: &SegmentReader, fields: &mut [FieldStatistics; 8]) -> u64 {
         let alive = reader.alive_bitset();
-        let lives = |document: u32| alive.is_none_or(|alive| alive.is_alive(document));
         for (statistics, lengths) in fields.iter_mut().zip(&self.lengths) {
-            let living = (0..reader.max_doc()).filter(|&document| lives(document));
+            let living = (0..reader.max_doc())
+                .filter(|&document| alive.is_none_or(|alive| alive.is_alive(document)));
             for length in living
                 .map(|document| lengths.get(document))
                 .filter(|&length| length > 0)
@@ -154,6 +149,14 @@ pub(super) const OPEN_FIRST: i64 = i32::MIN as i64;
 /// Number in the column of last days for an open end.
 pub(super) const OPEN_LAST: i64 = i32::MAX as i64;
 
+/// Returns the day of a number in a column. `None` of the number for an open end.
+fn read_day(number: i64, open: i64) -> Option<Day> {
+    if number == open {
+        return None;
+    }
+    i32::try_from(number).ok().map(Day::from_number)
+}
+
 /// Returns columns of a segment, or `None` if one has no values.
 fn all_columns<const N: usize>(
     reader: &SegmentReader,
@@ -167,7 +170,7 @@ fn all_columns<const N: usize>(
 }
 
 /// Marks a length that does not fit.
-const LONG: u16 = u16::MAX;
+const LONG_LENGTH: u16 = u16::MAX;
 
 /// Lengths of a field by document, in two bytes each. Memory access limits scoring more than arithmetic, and nearly all
 /// lengths fit.
@@ -175,17 +178,17 @@ const LONG: u16 = u16::MAX;
 struct Lengths {
     /// Short lengths, padded with zeros to whole windows.
     short: Vec<u16>,
-    /// Lengths of [`LONG`] and more, by document.
+    /// Lengths of [`LONG_LENGTH`] and more, by document.
     long: FxHashMap<u32, u32>,
 }
 
 impl Lengths {
     fn new(lengths: &[u32]) -> Self {
-        let mut short = vec![0; lengths.len().next_multiple_of(WINDOW)];
+        let mut short = vec![0; lengths.len().next_multiple_of(WINDOW_DOCS)];
         let mut long = FxHashMap::default();
         for (document, (short, &length)) in short.iter_mut().zip(lengths).enumerate() {
-            *short = u16::try_from(length).unwrap_or(LONG);
-            if *short == LONG {
+            *short = u16::try_from(length).unwrap_or(LONG_LENGTH);
+            if *short == LONG_LENGTH {
                 long.insert(document as u32, length);
             }
         }
@@ -201,14 +204,14 @@ impl Lengths {
     }
 
     fn get(&self, document: u32) -> u32 {
-        self.window(document as usize / WINDOW).get(document)
+        self.window(document as usize / WINDOW_DOCS).get(document)
     }
 }
 
 /// Lengths of a field in a window of documents.
 #[derive(Clone, Copy)]
 pub(super) struct WindowLengths<'c> {
-    short: &'c [u16; WINDOW],
+    short: &'c [u16; WINDOW_DOCS],
     long: &'c FxHashMap<u32, u32>,
 }
 
@@ -216,37 +219,40 @@ impl WindowLengths<'_> {
     /// Returns the length of a document of the window in tokens.
     #[inline]
     pub(super) fn get(&self, document: u32) -> u32 {
-        match self.short[document as usize % WINDOW] {
-            LONG => self.long(document),
+        match self.short[document as usize % WINDOW_DOCS] {
+            LONG_LENGTH => self.look_up_long(document),
             length => u32::from(length),
         }
     }
 
     #[cold]
-    fn long(&self, document: u32) -> u32 {
-        self.long.get(&document).copied().unwrap_or(u32::from(LONG))
+    fn look_up_long(&self, document: u32) -> u32 {
+        self.long
+            .get(&document)
+            .copied()
+            .unwrap_or(u32::from(LONG_LENGTH))
     }
 }
 
 /// Returns the first value of a column for each of `count` documents; 0 if there is none.
-fn values(column: Option<&Column<u64>>, count: usize) -> Vec<u32> {
+fn read_first_values(column: Option<&Column<u64>>, count: usize) -> Vec<u32> {
     let mut values = vec![0; count];
     let Some(column) = column else { return values };
     if column.get_cardinality() == Cardinality::Full {
         let mut wide = vec![0; count];
         column.values.get_range(0, &mut wide);
         for (value, wide) in values.iter_mut().zip(wide) {
-            *value = narrow(wide);
+            *value = saturate(wide);
         }
     } else {
         for (document, value) in values.iter_mut().enumerate() {
-            *value = narrow(column.first(document as u32).unwrap_or(0));
+            *value = saturate(column.first(document as u32).unwrap_or(0));
         }
     }
     values
 }
 
-fn narrow(value: u64) -> u32 {
+fn saturate(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
@@ -272,14 +278,17 @@ mod tests {
     #[test]
     fn lengths_are_exact_whatever_their_size() {
         let mut tokens = vec![0, 1, 65_534, 65_535, 65_536, u32::MAX];
-        tokens.resize(WINDOW, 7);
+        tokens.resize(WINDOW_DOCS, 7);
         tokens.extend([70_000, 3]);
         let lengths = Lengths::new(&tokens);
         let read: Vec<u32> = (0..tokens.len() as u32)
             .map(|document| lengths.get(document))
             .collect();
         assert_eq!(read, tokens);
-        assert_eq!(lengths.window(1).get(WINDOW as u32), 70_000);
-        assert_eq!((lengths.short.len(), lengths.long.len()), (2 * WINDOW, 4));
+        assert_eq!(lengths.window(1).get(WINDOW_DOCS as u32), 70_000);
+        assert_eq!(
+            (lengths.short.len(), lengths.long.len()),
+            (2 * WINDOW_DOCS, 4)
+        );
     }
 }

@@ -84,7 +84,7 @@ impl FacetTable {
             for (spelling, count) in
                 spelled
                     .iter()
-                    .zip(living(reader, column.as_ref(), spelled.len()))
+                    .zip(count_live_by_value(reader, column.as_ref(), spelled.len()))
             {
                 *spellings
                     .entry(facet.normalize(spelling))
@@ -94,17 +94,20 @@ impl FacetTable {
             }
             columns.push((column, spelled));
         }
-        let labels = spellings.values().map(commonest).collect();
+        let labels = spellings.values().map(most_common_spelling).collect();
         let keys: Vec<String> = spellings.into_keys().collect();
-        let places =
-            |(reader, (column, spelled)): (&SegmentReader, (Option<StrColumn>, Vec<String>))| {
-                let global: Vec<u32> = spelled
-                    .iter()
-                    .map(|spelling| place(&keys, &facet.normalize(spelling)))
-                    .collect();
-                ValueLists::from_column(reader.max_doc(), column.as_ref(), &global)
-            };
-        let segments = readers.iter().zip(columns).map(places).collect();
+        let mut segments = Vec::with_capacity(readers.len());
+        for (reader, (column, spelled)) in readers.iter().zip(columns) {
+            let global: Vec<u32> = spelled
+                .iter()
+                .map(|spelling| find_place(&keys, &facet.normalize(spelling)))
+                .collect();
+            segments.push(ValueLists::from_column(
+                reader.max_doc(),
+                column.as_ref(),
+                &global,
+            ));
+        }
         Ok(Self {
             facet,
             keys,
@@ -140,7 +143,7 @@ impl FacetTable {
 }
 
 /// Returns the number of an existing key.
-fn place(keys: &[String], key: &str) -> u32 {
+fn find_place(keys: &[String], key: &str) -> u32 {
     keys.partition_point(|other| other.as_str() < key) as u32
 }
 
@@ -180,7 +183,11 @@ fn read_values(column: &StrColumn) -> Result<Vec<String>, IndexError> {
 }
 
 /// Counts the live documents of a segment by value.
-fn living(reader: &SegmentReader, column: Option<&StrColumn>, values: usize) -> Vec<u64> {
+fn count_live_by_value(
+    reader: &SegmentReader,
+    column: Option<&StrColumn>,
+    values: usize,
+) -> Vec<u64> {
     let mut counts = vec![0; values];
     let Some(column) = column else { return counts };
     for ordinal in reader
@@ -193,7 +200,7 @@ fn living(reader: &SegmentReader, column: Option<&StrColumn>, values: usize) -> 
 }
 
 /// Returns the most frequent spelling, the first of equals.
-fn commonest(spellings: &BTreeMap<String, u64>) -> String {
+fn most_common_spelling(spellings: &BTreeMap<String, u64>) -> String {
     let best = spellings.iter().rev().max_by_key(|(_, count)| **count);
     best.map(|(spelling, _)| spelling.clone())
         .unwrap_or_default()

@@ -109,7 +109,7 @@ impl Snapshot {
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let inverted = reader.inverted_index(self.fields.features)?;
             if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? {
-                living(reader, segment, postings, &mut documents)?;
+                collect_live_documents(reader, segment, postings, &mut documents)?;
             }
         }
         Ok(documents)
@@ -135,7 +135,7 @@ impl Snapshot {
                         let postings = inverted
                             .read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
                         let mut documents = Vec::new();
-                        living(reader, segment, postings, &mut documents)?;
+                        collect_live_documents(reader, segment, postings, &mut documents)?;
                         documents
                     }
                     _ => self.with_feature(&feature)?,
@@ -204,7 +204,7 @@ impl Snapshot {
 }
 
 /// Collects the live documents of postings. Damaged postings may name documents that do not exist.
-pub(super) fn living(
+pub(super) fn collect_live_documents(
     reader: &SegmentReader,
     segment: usize,
     mut postings: impl DocSet,

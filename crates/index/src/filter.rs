@@ -91,7 +91,7 @@ impl Snapshot {
         let mut failed: Vec<Vec<Conditions>> = documents.map(|count| vec![0; count]).collect();
         if filter.since.is_some() || filter.until.is_some() {
             let years = filter.since.unwrap_or(i32::MIN)..=filter.until.unwrap_or(i32::MAX);
-            self.mark_failed(&mut failed, YEAR, |segment, document| {
+            self.mark_failures(&mut failed, YEAR, |segment, document| {
                 self.segments[segment]
                     .year(document)
                     .is_none_or(|year| years.contains(&year))
@@ -101,14 +101,14 @@ impl Snapshot {
             return Err(IndexError::WithoutCoverage);
         }
         if let Some(within) = filter.within {
-            self.mark_failed(&mut failed, PLACE, |segment, document| {
+            self.mark_failures(&mut failed, PLACE, |segment, document| {
                 self.segments[segment]
                     .place(document)
                     .is_some_and(|place| place.intersects(within))
             });
         }
         if let Some(covers) = filter.covers {
-            self.mark_failed(&mut failed, PERIOD, |segment, document| {
+            self.mark_failures(&mut failed, PERIOD, |segment, document| {
                 self.segments[segment]
                     .period(document)
                     .is_some_and(|period| period.overlaps(covers))
@@ -122,7 +122,7 @@ impl Snapshot {
             for reader in self.searcher.segment_readers() {
                 passing.push(passing_documents(reader, &filter.columns)?);
             }
-            self.mark_failed(&mut failed, COLUMNS, |segment, document| {
+            self.mark_failures(&mut failed, COLUMNS, |segment, document| {
                 passing[segment][document as usize]
             });
         }
@@ -135,7 +135,7 @@ impl Snapshot {
                 .values_of(facet)
                 .filter_map(|value| table.place(value))
                 .collect();
-            self.mark_failed(&mut failed, condition_of(facet), |segment, document| {
+            self.mark_failures(&mut failed, condition_of(facet), |segment, document| {
                 table
                     .values(segment, document)
                     .iter()
@@ -152,7 +152,7 @@ impl Snapshot {
         most: usize,
     ) -> Result<Option<Vec<DatasetId>>, IndexError> {
         let few: Vec<DocumentAddress> = self
-            .living()
+            .live_documents()
             .filter(|address| filtered.contains(*address))
             .take(most + 1)
             .collect();
@@ -175,7 +175,7 @@ impl Snapshot {
     ) -> (Vec<DocumentAddress>, usize) {
         let mut newest = Vec::new();
         let mut total = 0;
-        for address in self.living() {
+        for address in self.live_documents() {
             each(address);
             let passes = filtered.is_none_or(|filtered| filtered.contains(address));
             total += usize::from(passes);
@@ -199,7 +199,7 @@ impl Snapshot {
         )
     }
 
-    fn living(&self) -> impl Iterator<Item = DocumentAddress> + '_ {
+    fn live_documents(&self) -> impl Iterator<Item = DocumentAddress> + '_ {
         let readers = self.searcher.segment_readers().iter().zip(0_u32..);
         readers.flat_map(|(reader, segment)| {
             reader
@@ -209,7 +209,7 @@ impl Snapshot {
     }
 
     /// Marks the documents that fail a condition.
-    fn mark_failed(
+    fn mark_failures(
         &self,
         failed: &mut [Vec<Conditions>],
         condition: Conditions,
@@ -386,21 +386,21 @@ impl FacetCounter<'_> {
     /// Returns the counts: for each facet the `most` frequent values, and those selected by the filter.
     #[must_use]
     pub fn finish(self, filter: &Filter, most: usize) -> FacetCounts {
-        let of = |facet: Facet| {
-            facet_values(
+        let mut facets = Vec::with_capacity(Facet::DISPLAY_ORDER.len());
+        for facet in Facet::DISPLAY_ORDER {
+            let values = facet_values(
                 facet,
                 &self.tables[facet.index()],
                 &self.counts[facet.index()],
                 filter,
                 most,
-            )
-        };
+            );
+            if !values.values.is_empty() {
+                facets.push(values);
+            }
+        }
         FacetCounts {
-            facets: Facet::DISPLAY_ORDER
-                .map(of)
-                .into_iter()
-                .filter(|one| !one.values.is_empty())
-                .collect(),
+            facets,
             years: self.years,
             without_place: self.without_place,
             without_period: self.without_period,
@@ -428,29 +428,30 @@ fn facet_values(
         }
     }
     let distinct = places.len();
-    // Value numbers are in the order of the names, so that equal counts are sorted by name.
-    let order = |&place: &u32| (Reverse(counts[place as usize]), place);
     if most < distinct {
-        places.select_nth_unstable_by_key(most, order);
+        places.select_nth_unstable_by_key(most, |&place| by_descending_count(counts, place));
         places.truncate(most);
     }
-    places.sort_unstable_by_key(order);
-    let value = |&place: &u32| ValueCount {
-        value: table.label(place).to_owned(),
-        count: counts[place as usize],
-        chosen: selected.contains(&Some(place)),
-    };
-    let mut values: Vec<ValueCount> = places.iter().map(value).collect();
-    for (given, place) in filter.values_of(facet).zip(&selected) {
+    places.sort_unstable_by_key(|&place| by_descending_count(counts, place));
+    let mut values: Vec<ValueCount> = places
+        .iter()
+        .map(|&place| ValueCount {
+            value: table.label(place).to_owned(),
+            count: counts[place as usize],
+            chosen: selected.contains(&Some(place)),
+        })
+        .collect();
+    for (requested, place) in filter.values_of(facet).zip(&selected) {
         // A selected value without documents is listed, so that it can be deselected.
-        values.extend(match place {
-            Some(place) if places.contains(place) => None,
-            Some(place) => Some(value(place)),
-            None => Some(ValueCount {
-                value: given.to_owned(),
-                count: 0,
-                chosen: true,
-            }),
+        let (value, count) = match place {
+            Some(place) if places.contains(place) => continue,
+            Some(place) => (table.label(*place), counts[*place as usize]),
+            None => (requested, 0),
+        };
+        values.push(ValueCount {
+            value: value.to_owned(),
+            count,
+            chosen: true,
         });
     }
     FacetValues {
@@ -458,6 +459,11 @@ fn facet_values(
         values,
         distinct,
     }
+}
+
+/// Returns the sort key of a value. Value numbers are in the order of the names, so that equal counts are sorted by name.
+fn by_descending_count(counts: &[u64], place: u32) -> (Reverse<u64>, u32) {
+    (Reverse(counts[place as usize]), place)
 }
 
 /// Counts of results by facet and year.

@@ -407,14 +407,16 @@ impl Snapshot {
         documents: &[DocumentAddress],
         level: StatisticsLevel,
     ) -> Result<Vec<DocumentStatistics>, IndexError> {
-        let empty = |address: &DocumentAddress| DocumentStatistics {
-            frequencies: vec![[0; 8]; query.distinct.len()],
-            pairs: vec![[PairFrequencies::default(); 8]; query.pairs().count()],
-            lengths: Field::ALL.map(|field| {
-                self.segments[address.segment as usize].length(field, address.document)
-            }),
-        };
-        let mut counts: Vec<DocumentStatistics> = documents.iter().map(empty).collect();
+        let mut counts: Vec<DocumentStatistics> = documents
+            .iter()
+            .map(|address| DocumentStatistics {
+                frequencies: vec![[0; 8]; query.distinct.len()],
+                pairs: vec![[PairFrequencies::default(); 8]; query.pairs().count()],
+                lengths: Field::ALL.map(|field| {
+                    self.segments[address.segment as usize].length(field, address.document)
+                }),
+            })
+            .collect();
         // Pairs require two terms.
         let option = if level == StatisticsLevel::Pairs && query.sequence.len() > 1 {
             IndexRecordOption::WithFreqsAndPositions
@@ -617,14 +619,14 @@ fn count_field(
     let length = counts.lengths[field.index()];
     let mut counted = FxHashMap::default();
     for (words, pair) in query.pairs().zip(&mut counts.pairs) {
-        let count = || {
+        // A pair that the query repeats is counted once.
+        pair[field.index()] = *counted.entry(words).or_insert_with(|| {
             PairFrequencies::count(
                 &cursors[words.0].positions,
                 &cursors[words.1].positions,
                 length,
             )
-        };
-        pair[field.index()] = *counted.entry(words).or_insert_with(count);
+        });
     }
 }
 

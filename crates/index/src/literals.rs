@@ -39,10 +39,10 @@ const LABEL_FACTOR: f64 = 1.5;
 /// Maximum number of query words. Further words are ignored.
 const MAX_WORDS: usize = 32;
 /// Number of entries read at once.
-const CHUNK: usize = 1024;
+const CHUNK_ENTRIES: usize = 1024;
 
 /// Returns the entry of a literal in the column.
-pub(super) fn entry(tokens: u64, place: LiteralPlace) -> u64 {
+pub(super) fn encode_entry(tokens: u64, place: LiteralPlace) -> u64 {
     tokens << 2 | u64::from(place.is_label) << 1 | u64::from(place.starts_subject)
 }
 
@@ -330,7 +330,7 @@ impl<'s, S: TermScorer> Scan<'s, S> {
             cursors,
             next: vec![0; words.len()],
             entity,
-            entries: vec![0; CHUNK],
+            entries: vec![0; CHUNK_ENTRIES],
         }
     }
 
@@ -343,7 +343,7 @@ impl<'s, S: TermScorer> Scan<'s, S> {
         let rows = self.column.index.value_row_ids(address.document);
         let (mut row, mut start, mut next_match) = (rows.start, 0_u32, self.next_match());
         while row < rows.end && next_match.is_some() {
-            let count = CHUNK.min((rows.end - row) as usize);
+            let count = CHUNK_ENTRIES.min((rows.end - row) as usize);
             self.column
                 .values
                 .get_range(u64::from(row), &mut self.entries[..count]);
@@ -354,7 +354,7 @@ impl<'s, S: TermScorer> Scan<'s, S> {
                 }
                 let end = start.saturating_add(tokens);
                 if next_match.is_some_and(|position| position < end) {
-                    self.literal(row - rows.start + place as u32, end, tokens, literal);
+                    self.add_literal(row - rows.start + place as u32, end, tokens, literal);
                     next_match = self.next_match();
                 }
                 start = end;
@@ -375,7 +375,7 @@ impl<'s, S: TermScorer> Scan<'s, S> {
     }
 
     /// Adds a literal, which contains the next position of a word.
-    fn literal(&mut self, number: u32, end: u32, tokens: u32, place: LiteralPlace) {
+    fn add_literal(&mut self, number: u32, end: u32, tokens: u32, place: LiteralPlace) {
         let factor = if place.is_label { LABEL_FACTOR } else { 1.0 };
         let mut sum = 0.0;
         for (index, word) in self.words.iter().enumerate() {
@@ -429,7 +429,7 @@ impl Collector {
     fn add(&mut self, found: EntityMatch) {
         self.total += 1;
         self.best.push(found);
-        if self.best.len() >= 2 * self.depth.max(CHUNK) {
+        if self.best.len() >= 2 * self.depth.max(CHUNK_ENTRIES) {
             self.halve();
         }
     }
@@ -620,10 +620,10 @@ mod tests {
                 for (entity, one) in found.best.iter().zip(&expected) {
                     prop_assert!((entity.score - one.2).abs() < 1e-9, "{} {}", entity.score, one.2);
                 }
-                let mut wanted: Vec<_> = expected.into_iter().map(|one| (one.0, one.1)).collect();
-                wanted.sort();
+                let mut expected: Vec<_> = expected.into_iter().map(|one| (one.0, one.1)).collect();
+                expected.sort();
                 ids.sort();
-                prop_assert_eq!(ids, wanted);
+                prop_assert_eq!(ids, expected);
                 prop_assert_eq!(&find(&snapshot, &words, 2, u64::MAX).best[..], &found.best[..found.best.len().min(2)]);
             }
         }

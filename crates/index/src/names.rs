@@ -104,7 +104,7 @@ impl Snapshot {
         let term = Term::from_field_text(fields.names, &key);
         let mut documents = Vec::new();
         for (segment, reader) in (0..).zip(self.searcher.segment_readers()) {
-            add_living(reader, segment, fields.names, &term, &mut documents)?;
+            add_live_documents(reader, segment, fields.names, &term, &mut documents)?;
         }
         Ok(documents)
     }
@@ -149,7 +149,7 @@ impl Snapshot {
 }
 
 /// Adds the documents of a segment that have a term and are not deleted.
-fn add_living(
+fn add_live_documents(
     reader: &SegmentReader,
     segment: u32,
     field: schema::Field,

@@ -18,13 +18,13 @@ impl PairFrequencies {
     #[must_use]
     pub fn count(first: &[u32], second: &[u32], length: u32) -> Self {
         Self {
-            ordered: count_ordered(first, second),
-            unordered: count_unordered(first, second, length),
+            ordered: count_ordered_pairs(first, second),
+            unordered: count_unordered_pairs(first, second, length),
         }
     }
 }
 
-fn count_ordered(first: &[u32], second: &[u32]) -> u32 {
+fn count_ordered_pairs(first: &[u32], second: &[u32]) -> u32 {
     let mut count = 0;
     let mut rest = second;
     for &position in first {
@@ -35,7 +35,7 @@ fn count_ordered(first: &[u32], second: &[u32]) -> u32 {
     count
 }
 
-fn count_unordered(first: &[u32], second: &[u32], length: u32) -> u32 {
+fn count_unordered_pairs(first: &[u32], second: &[u32], length: u32) -> u32 {
     let Some(last) = length.checked_sub(WINDOW_WIDTH) else {
         return 0;
     };
@@ -68,6 +68,14 @@ impl<'p> Starts<'p> {
     fn new(positions: &'p [u32], last: u32) -> Self {
         Self { positions, last }
     }
+
+    /// Returns the starts of the windows that contain a position, as a half-open range.
+    fn starts_around(&self, position: u32) -> (u32, u32) {
+        (
+            position.saturating_sub(WINDOW_WIDTH - 1),
+            position.min(self.last) + 1,
+        )
+    }
 }
 
 impl Iterator for Starts<'_> {
@@ -75,13 +83,13 @@ impl Iterator for Starts<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (&first, mut rest) = self.positions.split_first()?;
-        let end = |position: u32| position.min(self.last) + 1;
-        let range_start = |position: u32| position.saturating_sub(WINDOW_WIDTH - 1);
-        let mut range = (range_start(first), end(first));
-        while let Some((&next, further)) = rest.split_first()
-            && range_start(next) <= range.1
-        {
-            range.1 = end(next);
+        let mut range = self.starts_around(first);
+        while let Some((&next, further)) = rest.split_first() {
+            let (start, end) = self.starts_around(next);
+            if start > range.1 {
+                break;
+            }
+            range.1 = end;
             rest = further;
         }
         self.positions = rest;

@@ -60,7 +60,7 @@ impl TermPostings {
     pub(super) fn read(&mut self, end: u32, mut take: impl FnMut(&[u32], &[u32])) {
         match self {
             Self::One(blocks) => {
-                while let Some((documents, frequencies)) = blocks.below(end) {
+                while let Some((documents, frequencies)) = blocks.rest_below(end) {
                     take(documents, frequencies);
                     let count = documents.len();
                     blocks.skip(count);
@@ -92,7 +92,7 @@ impl Blocks {
     }
 
     /// Returns the rest of the block below `end`, or `None` if it is empty.
-    fn below(&self, end: u32) -> Option<(&[u32], &[u32])> {
+    fn rest_below(&self, end: u32) -> Option<(&[u32], &[u32])> {
         self.document().filter(|&document| document < end)?;
         let documents = &self.postings.docs()[self.next..];
         let frequencies = &self.postings.freqs()[self.next..];
@@ -138,7 +138,7 @@ impl Merged {
         let second = waiting.next();
         // In most windows only one of the tokens occurs.
         if let (Some(only), None) = (first, second) {
-            if let Some((documents, frequencies)) = only.below(end) {
+            if let Some((documents, frequencies)) = only.rest_below(end) {
                 self.documents.extend_from_slice(documents);
                 self.frequencies.extend_from_slice(frequencies);
             }

@@ -97,7 +97,7 @@ fn next_part(text: &str) -> (QueryPart, &str) {
     let unsigned = text.strip_prefix('-').filter(|after| is_excludable(after));
     let content = unsigned.unwrap_or(text);
     let excluded = unsigned.is_some();
-    if let Some((phrase, after)) = quoted(content) {
+    if let Some((phrase, after)) = split_phrase(content) {
         return (
             QueryPart {
                 form: PartForm::Phrase,
@@ -142,11 +142,12 @@ fn next_word(text: &str) -> (QueryPart, &str) {
 
 /// Returns true if a minus before this text excludes it.
 fn is_excludable(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_alphabetic() || first == '<') || quoted(text).is_some()
+    text.starts_with(|first: char| first.is_alphabetic() || first == '<')
+        || split_phrase(text).is_some()
 }
 
 /// Returns a phrase in quotation marks at the beginning of a text, and the text after it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
+fn split_phrase(text: &str) -> Option<(&str, &str)> {
     let opening = text.chars().next()?;
     let (_, closing) = QUOTATION_MARKS.iter().find(|(mark, _)| *mark == opening)?;
     let content = &text[opening.len_utf8()..];

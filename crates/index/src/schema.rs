@@ -14,7 +14,7 @@ const COMPACT: &str = "compact";
 const FEATURES: &str = "features";
 /// Format version, increased when the written data changes. It is part of every dataset's version, so that old
 /// documents are indexed again.
-pub(super) const FORMAT: u32 = 7;
+pub(super) const FORMAT_VERSION: u32 = 7;
 pub(super) const YEAR: &str = "year";
 pub(super) const USES: &str = "uses";
 pub(super) const VARIANTS: &str = "variants";
@@ -235,26 +235,25 @@ impl Fields {
         if *schema != expected {
             return None;
         }
-        let field = |name: &str| schema.get_field(name).ok();
-        let mut texts = [field(ID)?; 8];
+        let mut texts = [find_field(schema, ID)?; 8];
         let mut lengths = texts;
         for each in Field::ALL {
-            texts[each.index()] = field(each.name())?;
-            lengths[each.index()] = field(LENGTHS[each.index()])?;
+            texts[each.index()] = find_field(schema, each.name())?;
+            lengths[each.index()] = find_field(schema, LENGTHS[each.index()])?;
         }
-        let mut facets = [field(ID)?; Facet::STORED];
+        let mut facets = [find_field(schema, ID)?; Facet::STORED];
         for (facet, name) in facets.iter_mut().zip(FACETS) {
-            *facet = field(name)?;
+            *facet = find_field(schema, name)?;
         }
         Some(Self {
-            id: field(ID)?,
-            version: field(VERSION)?,
-            card: field(CARD)?,
-            compact: field(COMPACT)?,
-            features: field(FEATURES)?,
-            year: field(YEAR)?,
-            uses: field(USES)?,
-            variants: field(VARIANTS)?,
+            id: find_field(schema, ID)?,
+            version: find_field(schema, VERSION)?,
+            card: find_field(schema, CARD)?,
+            compact: find_field(schema, COMPACT)?,
+            features: find_field(schema, FEATURES)?,
+            year: find_field(schema, YEAR)?,
+            uses: find_field(schema, USES)?,
+            variants: find_field(schema, VARIANTS)?,
             coverage,
             literals,
             names,
@@ -286,4 +285,8 @@ impl Fields {
     pub(super) fn length_name(&self, field: Field) -> &'static str {
         LENGTHS[field.index()]
     }
+}
+
+fn find_field(schema: &Schema, name: &str) -> Option<schema::Field> {
+    schema.get_field(name).ok()
 }

@@ -1,7 +1,7 @@
 //! Sketches of tables. Each of their hashes has a posting list of datasets, so that datasets with common values or headers are found
 //! without a comparison of all pairs. The caller makes and compares the sketches.
 
-use super::features::living;
+use super::features::collect_live_documents;
 use super::{DocumentAddress, IndexError, Snapshot};
 use lodeseek_ranking::DatasetId;
 use tantivy::schema::{IndexRecordOption, Value};
@@ -43,7 +43,7 @@ impl Snapshot {
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let inverted = reader.inverted_index(fields.hashes)?;
             if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? {
-                living(reader, segment, postings, &mut documents)?;
+                collect_live_documents(reader, segment, postings, &mut documents)?;
             }
         }
         Ok(documents)

@@ -116,8 +116,8 @@ impl Snapshot {
         edits: u8,
         fields: &[tantivy::schema::Field],
     ) -> Result<Vec<SpellingCandidate>, IndexError> {
-        let dfa = || BUILDERS[usize::from(edits.clamp(1, 2)) - 1].build_dfa(word);
-        let measure = dfa();
+        let builder = &BUILDERS[usize::from(edits.clamp(1, 2)) - 1];
+        let measure = builder.build_dfa(word);
         let mut frequencies: FxHashMap<String, u64> = FxHashMap::default();
         for &field in fields {
             let mut of_field: FxHashMap<String, u64> = FxHashMap::default();
@@ -125,7 +125,7 @@ impl Snapshot {
                 let inverted = reader.inverted_index(field)?;
                 let mut words = inverted
                     .terms()
-                    .search(LevenshteinDfa(dfa()))
+                    .search(LevenshteinDfa(builder.build_dfa(word)))
                     .into_stream()?;
                 while words.advance() {
                     let Ok(near) = std::str::from_utf8(words.key()) else {
@@ -140,15 +140,20 @@ impl Snapshot {
                 *most = documents.max(*most);
             }
         }
-        let near = |(near, documents): (String, u64)| match measure.eval(&near) {
-            Distance::Exact(edits) if edits > 0 => Some(SpellingCandidate {
-                word: near,
-                edits,
-                documents,
-            }),
-            _ => None,
-        };
-        Ok(frequencies.into_iter().filter_map(near).collect())
+        let mut candidates = Vec::new();
+        for (word, documents) in frequencies {
+            // The word itself is no candidate.
+            if let Distance::Exact(edits) = measure.eval(&word)
+                && edits > 0
+            {
+                candidates.push(SpellingCandidate {
+                    word,
+                    edits,
+                    documents,
+                });
+            }
+        }
+        Ok(candidates)
     }
 
     /// Returns the first live document with a token in a field.

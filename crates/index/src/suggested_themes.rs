@@ -21,20 +21,20 @@ use tantivy::{DocSet, TERMINATED};
 /// Fields with the words. The keywords are left out, because the index has the names of themes among them.
 const FIELDS: [Field; 2] = [Field::Title, Field::Description];
 /// Minimum number of datasets with themes.
-const MIN_LABELLED: usize = 100;
+const MIN_LABELLED_DATASETS: usize = 100;
 /// Minimum number of other datasets with a theme, and with a word.
 const MIN_DATASETS_OF_THEME: u32 = 10;
 const MIN_DATASETS_OF_WORD: u32 = 2;
 /// Number of words whose evidence counts.
 const MAX_EVIDENCE: usize = 5;
 /// Weight of a theme's frequency in that of a word.
-const SMOOTHING: f64 = 2.0;
+const SMOOTHING_WEIGHT: f64 = 2.0;
 /// Minimum share of declared themes among the suggestions for datasets with themes.
 const MIN_PRECISION: f64 = 0.95;
 /// Minimum number of suggestions from which the precision is computed.
 const MIN_SUGGESTIONS: usize = 20;
 /// Maximum number of datasets with themes that are scored to choose the minimum score.
-const MAX_CALIBRATED: usize = 5000;
+const MAX_CALIBRATION_DATASETS: usize = 5000;
 /// Maximum number of themes suggested for a dataset, the best first.
 const MAX_THEMES: usize = 3;
 
@@ -88,7 +88,7 @@ impl Snapshot {
             .iter()
             .map(|documents| vec![Vec::new(); documents.len()])
             .collect();
-        if labelled >= MIN_LABELLED {
+        if labelled >= MIN_LABELLED_DATASETS {
             let words = self.read_words(&mut segments)?;
             let counts = Counts::new(segments.iter().flatten(), words);
             if let Some(min_score) = counts.min_score(segments.iter().flatten(), labelled) {
@@ -179,8 +179,8 @@ impl Counts {
                 continue;
             }
             let together = self.words_with_theme[word as usize][theme] - with_theme;
-            let share_of_word =
-                (f64::from(together) + SMOOTHING * share) / (f64::from(count) + SMOOTHING);
+            let share_of_word = (f64::from(together) + SMOOTHING_WEIGHT * share)
+                / (f64::from(count) + SMOOTHING_WEIGHT);
             evidence.push(log_odds(share_of_word) - prior);
         }
         if evidence.is_empty() {
@@ -197,7 +197,7 @@ impl Counts {
         documents: impl Iterator<Item = &'d Described>,
         labelled: usize,
     ) -> Option<f64> {
-        let step = labelled.div_ceil(MAX_CALIBRATED);
+        let step = labelled.div_ceil(MAX_CALIBRATION_DATASETS);
         let mut scores = Vec::new();
         let documents = documents.filter(|document| document.themes != 0);
         for document in documents.step_by(step) {

@@ -117,7 +117,6 @@ impl FromStr for ColumnCondition {
     type Err = ParseColumnError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = || ParseColumnError(text.to_owned());
         let mut condition = Self {
             name: text.trim().to_owned(),
             comparison: None,
@@ -137,12 +136,12 @@ impl FromStr for ColumnCondition {
                     condition.name = text[..start].trim().to_owned();
                     condition.comparison = Some((comparison, bound));
                 }
-                (_, Some(_)) => return Err(error()),
+                (_, Some(_)) => return Err(ParseColumnError(text.to_owned())),
                 (_, None) => (),
             }
         }
         if name_of(&condition.name).is_empty() {
-            return Err(error());
+            return Err(ParseColumnError(text.to_owned()));
         }
         Ok(condition)
     }

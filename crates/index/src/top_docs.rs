@@ -15,7 +15,7 @@ use tantivy::SegmentReader;
 use tantivy::fastfield::AliveBitSet;
 
 /// Number of documents scored together. The accumulators and lengths of a window take 40 KiB.
-pub(super) const WINDOW: usize = 4096;
+pub(super) const WINDOW_DOCS: usize = 4096;
 
 /// Scoring function of a term in a field, from the term frequency and the field length in tokens. Collection statistics
 /// are precomputed.
@@ -27,7 +27,7 @@ pub trait TermScorer {
     fn add(&self, factor: f64, postings: &PostingsSlice<'_>, scores: &mut WindowScores) {
         for (&document, &frequency) in postings.documents.iter().zip(postings.frequencies) {
             scores.add(
-                document as usize % WINDOW,
+                document as usize % WINDOW_DOCS,
                 factor * self.score(frequency, postings.lengths.get(document)),
             );
         }
@@ -43,16 +43,16 @@ pub struct PostingsSlice<'p> {
 
 /// Score accumulators of a window.
 pub struct WindowScores {
-    scores: [f64; WINDOW],
+    scores: [f64; WINDOW_DOCS],
     /// One bit for every document that contains a term.
-    touched: [u64; WINDOW / 64],
+    touched: [u64; WINDOW_DOCS / 64],
 }
 
 impl WindowScores {
     fn new() -> Box<Self> {
         Box::new(Self {
-            scores: [0.0; WINDOW],
-            touched: [0; WINDOW / 64],
+            scores: [0.0; WINDOW_DOCS],
+            touched: [0; WINDOW_DOCS / 64],
         })
     }
 
@@ -202,10 +202,10 @@ impl Snapshot {
         for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
             let mut cursors = self.cursors(reader, terms, clauses)?;
             while let Some(first) = cursors.iter().filter_map(Cursor::document).min() {
-                let window = first as usize / WINDOW;
+                let window = first as usize / WINDOW_DOCS;
                 for cursor in &mut cursors {
                     let lengths = self.segments[ordinal].window(cursor.clause.field, window);
-                    cursor.add(((window + 1) * WINDOW) as u32, lengths, &mut scores);
+                    cursor.add(((window + 1) * WINDOW_DOCS) as u32, lengths, &mut scores);
                 }
                 total += self.collect(ordinal, window, &mut scores, selection, &mut best);
             }
@@ -277,14 +277,15 @@ impl Snapshot {
                 continue;
             }
             let mut rest = std::mem::take(touched);
-            let first = (window * WINDOW + word * 64) as u32;
+            let first = (window * WINDOW_DOCS + word * 64) as u32;
             if let Some(alive) = alive {
-                rest = living(rest, first, alive);
+                rest = select_live_bits(rest, first, alive);
             }
             rest = selection.select(ordinal, first, rest);
             total += rest.count_ones() as usize;
             while rest != 0 {
                 let place = rest.trailing_zeros();
+                // Clears the lowest bit.
                 rest &= rest - 1;
                 let score = scores[place as usize];
                 let document = first + place;
@@ -308,7 +309,7 @@ impl Snapshot {
 }
 
 /// Returns the bits of `documents`, 64 from `first` on, that are live.
-fn living(documents: u64, first: u32, alive: &AliveBitSet) -> u64 {
+fn select_live_bits(documents: u64, first: u32, alive: &AliveBitSet) -> u64 {
     let mut living = 0;
     let mut rest = documents;
     while rest != 0 {

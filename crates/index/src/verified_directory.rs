@@ -12,7 +12,7 @@ use super::IndexError;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::footer::Footer;
@@ -59,10 +59,9 @@ impl VerifiedDirectory {
 
     /// Compares a file with its checksum, unless it was compared before or too much has been.
     fn verify_first_use(&self, path: &Path, file: &FileSlice) -> Result<(), OpenReadError> {
-        let state = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let size = file.len() as u64;
         {
-            let state = state();
+            let state = self.lock_state();
             if state.verified.contains(path)
                 || state.bytes.saturating_add(size) > MAX_VERIFIED_BYTES
             {
@@ -71,11 +70,15 @@ impl VerifiedDirectory {
         }
         // Without the lock: two threads may verify the same file, but neither uses it unverified.
         verify_file(file).map_err(|error| self.damage_error(path, error))?;
-        let mut state = state();
+        let mut state = self.lock_state();
         if state.verified.insert(path.to_owned()) {
             state.bytes = state.bytes.saturating_add(size);
         }
         Ok(())
+    }
+
+    fn lock_state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn damage_error(&self, path: &Path, error: io::Error) -> OpenReadError {

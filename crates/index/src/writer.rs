@@ -4,7 +4,7 @@ use super::analysis::TokenWriter;
 use super::columns::{OPEN_FIRST, OPEN_LAST};
 use super::literals;
 use super::names::{name_keys, written_words};
-use super::schema::{CoverageFields, FORMAT, Fields, NameFields, SketchFields};
+use super::schema::{CoverageFields, FORMAT_VERSION, Fields, NameFields, SketchFields};
 use super::table_columns;
 use super::verified_directory::VerifiedDirectory;
 use super::vocabulary::IndexVocabulary;
@@ -25,14 +25,14 @@ use tantivy::indexer::NoMergePolicy;
 use tantivy::{IndexSettings, TantivyDocument, Term};
 
 /// Memory budget of tantivy's single indexing thread, in bytes: 96 MiB.
-const MEMORY: usize = 96 << 20;
+const WRITER_MEMORY_BYTES: usize = 96 << 20;
 /// Maximum size of the analysed text of a field of a dataset, in bytes: 512 MiB. A long label in many triples would exceed the
 /// memory.
 const MAX_FIELD_BYTES: usize = 512 << 20;
 /// Minimum number of small segments for a merge.
 const MIN_MERGED_SEGMENTS: usize = 8;
-/// Factor by which a segment must exceed the total of all smaller ones to be excluded from a merge.
-const LARGER: u64 = 4;
+/// Maximum ratio of the size of a merged segment to the total of all smaller ones.
+const MAX_MERGED_RATIO: u64 = 4;
 
 /// Dataset ready to be indexed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -89,13 +89,13 @@ impl IndexDocument {
         for field in Field::ALL {
             let field_text = document.field(field);
             let values = analyze_values(field_text, &mut writer, &labels);
-            let (text, length) = occurrences(field_text, &values, MAX_FIELD_BYTES);
+            let (text, length) = join_occurrences(field_text, &values, MAX_FIELD_BYTES);
             texts[field.index()] = text;
             lengths[field.index()] = length;
             if field == Field::Literal {
                 let places = field_text.occurrences.iter().zip(document.literals());
                 literals = places
-                    .map(|(&value, place)| literals::entry(values[value as usize].1, *place))
+                    .map(|(&value, place)| literals::encode_entry(values[value as usize].1, *place))
                     .collect();
                 labels.clear();
             }
@@ -197,7 +197,7 @@ fn analyze_values(
 }
 
 /// Returns the tokens of the first occurrences, in at most `limit` bytes, and their number.
-fn occurrences(text: &FieldText, values: &[AnalyzedText], limit: usize) -> (String, u64) {
+fn join_occurrences(text: &FieldText, values: &[AnalyzedText], limit: usize) -> (String, u64) {
     let bytes: usize = text
         .occurrences
         .iter()
@@ -223,7 +223,7 @@ pub fn document_version(analysis: AnalysisKind, content: &str, metadata: &str) -
     use sha2::{Digest, Sha256};
     let revision = analysis.revision();
     let digest = Sha256::digest(format!(
-        "{FORMAT}\n{analysis}{revision}\n{content}\n{metadata}"
+        "{FORMAT_VERSION}\n{analysis}{revision}\n{content}\n{metadata}"
     ));
     digest
         .iter()
@@ -359,7 +359,7 @@ impl IndexWriter {
     pub fn merge_segments(mut self) -> Result<(), IndexError> {
         let mut segments = self.index.searchable_segment_metas()?;
         segments.sort_by_key(|segment| segment.num_docs());
-        let small = small(
+        let small = count_small(
             &segments
                 .iter()
                 .map(|segment| u64::from(segment.num_docs()))
@@ -398,24 +398,25 @@ impl IndexWriter {
 /// tried again for a fifth of a second.
 fn lock_writer(index: &tantivy::Index) -> Result<tantivy::IndexWriter, IndexError> {
     for _ in 0..10 {
-        match index.writer_with_num_threads(1, MEMORY) {
+        match index.writer_with_num_threads(1, WRITER_MEMORY_BYTES) {
             Err(tantivy::TantivyError::LockFailure(..)) => thread::sleep(Duration::from_millis(20)),
             other => return Ok(other?),
         }
     }
-    Ok(index.writer_with_num_threads(1, MEMORY)?)
+    Ok(index.writer_with_num_threads(1, WRITER_MEMORY_BYTES)?)
 }
 
 /// Returns the number of small segments among ascending sizes. A size is small if it is not much larger than all
 /// smaller ones together.
-fn small(sizes: &[u64]) -> usize {
+fn count_small(sizes: &[u64]) -> usize {
     let mut sum = 0;
-    let fits = |&&size: &&u64| {
-        let fits = sum == 0 || size <= LARGER * sum;
+    for (place, &size) in sizes.iter().enumerate() {
+        if sum > 0 && size > MAX_MERGED_RATIO * sum {
+            return place;
+        }
         sum += size;
-        fits
-    };
-    sizes.iter().take_while(fits).count()
+    }
+    sizes.len()
 }
 
 fn add_facts(
@@ -468,11 +469,15 @@ fn add_coverage(
         }
     }
     if let Some(period) = period {
-        let number = |day: Option<Day>, open: i64| day.map_or(open, |day| i64::from(day.number()));
         let [first, last] = fields.period;
-        out.add_i64(first, number(period.first(), OPEN_FIRST));
-        out.add_i64(last, number(period.last(), OPEN_LAST));
+        out.add_i64(first, day_number(period.first(), OPEN_FIRST));
+        out.add_i64(last, day_number(period.last(), OPEN_LAST));
     }
+}
+
+/// Returns the number of a day in its column; `open` if it is unknown.
+fn day_number(day: Option<Day>, open: i64) -> i64 {
+    day.map_or(open, |day| i64::from(day.number()))
 }
 
 #[cfg(test)]
@@ -487,14 +492,14 @@ mod tests {
         };
         let values = [("red oak ".to_owned(), 2), ("fir ".to_owned(), 1)];
         assert_eq!(
-            occurrences(&text, &values, 24),
+            join_occurrences(&text, &values, 24),
             ("red oak fir red oak fir ".to_owned(), 6)
         );
         assert_eq!(
-            occurrences(&text, &values, 23),
+            join_occurrences(&text, &values, 23),
             ("red oak fir red oak ".to_owned(), 5)
         );
-        assert_eq!(occurrences(&text, &values, 7), (String::new(), 0));
+        assert_eq!(join_occurrences(&text, &values, 7), (String::new(), 0));
     }
 
     fn document(name: &str) -> IndexDocument {

@@ -15,11 +15,10 @@ use std::collections::BTreeSet;
 /// ```
 /// use lodeseek_lab::interleave::interleave_rankings;
 /// use lodeseek_ranking::{DatasetId, Ranking, Scored};
-/// let ranking = |ids: [&str; 3]| {
-///     let scored = |(place, id): (usize, &str)| Scored { id: DatasetId::new(id).expect("an id"), score: -(place as f64) };
-///     Ranking::from_scores(ids.into_iter().enumerate().map(scored).collect())
-/// };
-/// let merged = interleave_rankings(&[&ranking(["a", "b", "c"]), &ranking(["b", "d", "e"])], 4);
+/// let scored = |id: &str, score| Scored { id: DatasetId::new(id).expect("an id"), score };
+/// let one = Ranking::from_scores(vec![scored("a", 3.0), scored("b", 2.0), scored("c", 1.0)]);
+/// let other = Ranking::from_scores(vec![scored("b", 3.0), scored("d", 2.0), scored("e", 1.0)]);
+/// let merged = interleave_rankings(&[&one, &other], 4);
 /// let ids: Vec<_> = merged.iter().map(|entry| entry.id.as_str()).collect();
 /// assert_eq!(ids, ["a", "b", "d", "c"]);
 /// ```

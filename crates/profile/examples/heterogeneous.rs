@@ -16,16 +16,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let entities: u64 = std::env::args()
         .nth(1)
         .map_or(Ok(100_000), |count| count.parse())?;
-    let graph = timed("graph", || generate(entities));
+    let graph = measure_time("graph", || generate_graph(entities));
     println!("{:>9} triples", graph.len());
-    timed("Profile", || Profile::new(&graph));
-    timed("Schema", || Schema::new(&graph));
-    let summary = timed("PatternSummary", || PatternSummary::new(&graph, 50));
+    measure_time("Profile", || Profile::new(&graph));
+    measure_time("Schema", || Schema::new(&graph));
+    let summary = measure_time("PatternSummary", || PatternSummary::new(&graph, 50));
     println!(
         "{:>9} entity patterns, {:?} link patterns",
         summary.entity_pattern_count, summary.link_pattern_count
     );
-    let patterns = timed("Patterns", || Patterns::new(&graph));
+    let patterns = measure_time("Patterns", || Patterns::new(&graph));
     println!(
         "{:>9} entity patterns, {} link patterns",
         patterns.len(),
@@ -34,34 +34,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn timed<T>(name: &str, compute: impl FnOnce() -> T) -> T {
+fn measure_time<T>(name: &str, compute: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = compute();
     println!("{:>9.2} s {name}", started.elapsed().as_secs_f64());
     result
 }
 
-fn generate(entities: u64) -> TripleGraph {
+fn generate_graph(entities: u64) -> TripleGraph {
     let mut random = Random(1);
     let mut builder = TripleGraphBuilder::new();
-    let iri = |kind: &str, number: u64| {
-        NamedNode::new_unchecked(format!("http://example.org/{kind}/{number}"))
-    };
     for number in 0..entities {
-        let entity = iri("entity", number);
-        let class = iri("class", random.below(5));
+        let entity = numbered_iri("entity", number);
+        let class = numbered_iri("class", random.below(5));
         builder.insert(
             Triple::new(entity.clone(), NamedNode::new_unchecked(rdf::TYPE), class).as_ref(),
         );
         let label = Literal::from(format!("Entity {number}"));
-        builder.insert(Triple::new(entity.clone(), iri("property", 0), label).as_ref());
+        builder.insert(Triple::new(entity.clone(), numbered_iri("property", 0), label).as_ref());
         for _ in 0..3 {
-            let property = iri("property", 1 + random.below(41));
-            let object = iri("entity", random.below(entities));
+            let property = numbered_iri("property", 1 + random.below(41));
+            let object = numbered_iri("entity", random.below(entities));
             builder.insert(Triple::new(entity.clone(), property, object).as_ref());
         }
     }
     builder.finish()
+}
+
+fn numbered_iri(kind: &str, number: u64) -> NamedNode {
+    NamedNode::new_unchecked(format!("http://example.org/{kind}/{number}"))
 }
 
 /// A linear congruential generator with the constants of Knuth's MMIX.

@@ -28,9 +28,9 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// Maximum length of a name in a summary and a schema, in bytes: they have hundreds of names.
-const MAX_NAME: usize = 2_000;
+const MAX_NAME_BYTES: usize = 2_000;
 
-/// Counts of one graph, by term id. Lists are sorted by count, descending, then by term.
+/// Counts of one graph, by term id. Lists are sort_by_count by count, descending, then by term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Distinct triples.
@@ -87,59 +87,39 @@ impl Profile {
             }
         }
         let linkage = Linkage::new(graph);
-        let count = |marks: &[bool]| marks.iter().filter(|mark| **mark).count() as u64;
         Self {
             triples: graph.len() as u64,
-            entities: count(&entities),
-            distinct_subjects: count(&subjects),
-            distinct_objects: count(&objects),
+            entities: count_marks(&entities),
+            distinct_subjects: count_marks(&subjects),
+            distinct_objects: count_marks(&objects),
             literals: graph.literals().count() as u64,
             type_triples,
-            vocabularies: vocabularies(graph, &classes, &properties),
-            languages: languages(graph),
+            vocabularies: count_vocabularies(graph, &classes, &properties),
+            languages: count_languages(graph),
             links: linkage.links(graph),
             linkage,
-            classes: sorted(classes),
-            properties: sorted(properties),
+            classes: sort_by_count(classes),
+            properties: sort_by_count(properties),
             tables: tables::tables(graph),
         }
     }
 
-    /// Returns the profile with names instead of ids, for display and exchange. Lists contain at most `longest`
+    /// Returns the profile with names instead of ids, for display and exchange. Lists contain at most `max_entries`
     /// entries, and no name of more than 2,000 bytes.
     #[must_use]
-    pub fn summary(&self, graph: &TripleGraph, longest: usize) -> Summary {
-        let named = |counts: &[(TermId, u64)]| -> Vec<(String, u64)> {
-            let names = counts
-                .iter()
-                .map(|&(id, count)| (graph.term(id).text(), count));
-            let short = names
-                .filter(|(name, _)| name.len() <= MAX_NAME)
-                .take(longest);
-            short
-                .map(|(name, count)| (name.to_owned(), count))
-                .collect()
-        };
-        let cut = |counts: &[(String, u64)]| {
-            counts
-                .iter()
-                .filter(|(name, _)| name.len() <= MAX_NAME)
-                .take(longest)
-                .cloned()
-                .collect()
-        };
+    pub fn summary(&self, graph: &TripleGraph, max_entries: usize) -> Summary {
         Summary {
             triples: self.triples,
             entities: self.entities,
             literals: self.literals,
             class_count: self.classes.len() as u64,
             property_count: self.properties.len() as u64,
-            classes: named(&self.classes),
-            properties: named(&self.properties),
-            vocabularies: cut(&self.vocabularies),
-            languages: cut(&self.languages),
-            links: cut(&self.links),
-            tables: self.tables.iter().take(longest).cloned().collect(),
+            classes: select_terms(graph, &self.classes, max_entries),
+            properties: select_terms(graph, &self.properties, max_entries),
+            vocabularies: select_names(&self.vocabularies, max_entries),
+            languages: select_names(&self.languages, max_entries),
+            links: select_names(&self.links, max_entries),
+            tables: self.tables.iter().take(max_entries).cloned().collect(),
         }
     }
 }
@@ -165,13 +145,43 @@ pub struct Summary {
     pub tables: Vec<TableSummary>,
 }
 
-fn sorted<K: Ord>(counts: FxHashMap<K, u64>) -> Vec<(K, u64)> {
+fn count_marks(marks: &[bool]) -> u64 {
+    marks.iter().filter(|mark| **mark).count() as u64
+}
+
+/// Returns the names of the first terms, without the long ones.
+fn select_terms(
+    graph: &TripleGraph,
+    counts: &[(TermId, u64)],
+    max_entries: usize,
+) -> Vec<(String, u64)> {
+    counts
+        .iter()
+        .map(|&(id, count)| (graph.term(id).text(), count))
+        .filter(|(name, _)| name.len() <= MAX_NAME_BYTES)
+        .take(max_entries)
+        .map(|(name, count)| (name.to_owned(), count))
+        .collect()
+}
+
+/// Returns the first names, without the long ones.
+fn select_names(counts: &[(String, u64)], max_entries: usize) -> Vec<(String, u64)> {
+    counts
+        .iter()
+        .filter(|(name, _)| name.len() <= MAX_NAME_BYTES)
+        .take(max_entries)
+        .cloned()
+        .collect()
+}
+
+/// Sorts by descending count, then by key.
+fn sort_by_count<K: Ord>(counts: FxHashMap<K, u64>) -> Vec<(K, u64)> {
     let mut counts: Vec<(K, u64)> = counts.into_iter().collect();
     counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     counts
 }
 
-fn vocabularies(
+fn count_vocabularies(
     graph: &TripleGraph,
     classes: &FxHashMap<TermId, u64>,
     properties: &FxHashMap<TermId, u64>,
@@ -182,7 +192,7 @@ fn vocabularies(
             *counts.entry(namespace).or_default() += count;
         }
     }
-    sorted(
+    sort_by_count(
         counts
             .into_iter()
             .map(|(namespace, count)| (namespace.to_owned(), count))
@@ -190,7 +200,7 @@ fn vocabularies(
     )
 }
 
-fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
+fn count_languages(graph: &TripleGraph) -> Vec<(String, u64)> {
     let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
     for id in graph.literals() {
         if let Some(tag) = graph.term(id).language() {
@@ -201,7 +211,7 @@ fn languages(graph: &TripleGraph) -> Vec<(String, u64)> {
     for (tag, count) in counts {
         *lowered.entry(tag.to_ascii_lowercase()).or_default() += count;
     }
-    sorted(lowered)
+    sort_by_count(lowered)
 }
 
 /// Returns scheme and authority with a final slash, for example `http://dbpedia.org/`.
@@ -250,7 +260,7 @@ mod tests {
 
     #[test]
     fn long_names_are_not_listed() {
-        let long = "a".repeat(MAX_NAME);
+        let long = "a".repeat(MAX_NAME_BYTES);
         let summary = profile_of(&format!(
             "<e:s> a <e:{long}> , <e:C> ; <http://e.org/{long}/p> 1 ; <http://e.org/p> 1 ."
         ));
@@ -260,7 +270,7 @@ mod tests {
             summary
                 .vocabularies
                 .iter()
-                .all(|(name, _)| name.len() <= MAX_NAME)
+                .all(|(name, _)| name.len() <= MAX_NAME_BYTES)
         );
     }
 

@@ -1,11 +1,11 @@
 //! URI spaces of a dataset's entities, and links to entities of other datasets.
 
-use super::{sorted, uri_space};
+use super::{sort_by_count, uri_space};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// URI spaces of the described entities, and linked entities of other spaces. Both are sorted by descending count.
+/// URI spaces of the described entities, and linked entities of other spaces. Both are sort_by_count by descending count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linkage {
     /// (URI space, IRIs described in it).
@@ -21,25 +21,24 @@ impl Linkage {
     /// Counts a graph in one pass over its terms and one over its triples.
     #[must_use]
     pub fn new(graph: &TripleGraph) -> Self {
-        let described = |id: &TermId| !graph.subject_range(*id).is_empty();
         let mut spaces: FxHashMap<&str, u64> = FxHashMap::default();
         let described = graph
             .iris()
-            .filter(described)
+            .filter(|id| !graph.subject_range(*id).is_empty())
             .filter_map(|id| uri_space(graph.term(id).text()));
-        // IRIs are sorted: those of one space are consecutive.
-        for (space, count) in runs(described) {
+        // IRIs are sort_by_count: those of one space are consecutive.
+        for (space, count) in count_runs(described) {
             *spaces.entry(space).or_default() += count;
         }
         let own: FxHashSet<&str> = spaces.keys().copied().collect();
-        let targets = external(graph, &own);
+        let targets = count_external_targets(graph, &own);
         let spaces = spaces
             .into_iter()
             .map(|(space, count)| (space.to_owned(), count))
             .collect();
         Self {
-            spaces: sorted(spaces),
-            targets: sorted(targets),
+            spaces: sort_by_count(spaces),
+            targets: sort_by_count(targets),
         }
     }
 
@@ -51,7 +50,7 @@ impl Linkage {
                 *counts.entry(space).or_default() += triples;
             }
         }
-        sorted(
+        sort_by_count(
             counts
                 .into_iter()
                 .map(|(space, count)| (space.to_owned(), count))
@@ -61,7 +60,7 @@ impl Linkage {
 }
 
 /// Counts equal consecutive texts.
-fn runs<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, u64)> {
+fn count_runs<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, u64)> {
     let mut runs: Vec<(&str, u64)> = Vec::new();
     for text in texts {
         match runs.last_mut() {
@@ -73,7 +72,7 @@ fn runs<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<(&'t str, u64)> {
 }
 
 /// Returns the [targets](Linkage::targets).
-fn external(graph: &TripleGraph, own: &FxHashSet<&str>) -> FxHashMap<TermId, u64> {
+fn count_external_targets(graph: &TripleGraph, own: &FxHashSet<&str>) -> FxHashMap<TermId, u64> {
     let kind = graph.iri(rdf::TYPE);
     let mut targets = FxHashMap::default();
     for triple in graph

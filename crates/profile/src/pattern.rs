@@ -27,7 +27,7 @@ use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-const NONE: u32 = u32::MAX;
+const NO_ID: u32 = u32::MAX;
 
 /// Rank of an entity description pattern, by descending frequency.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -149,12 +149,12 @@ pub struct LinkPattern {
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
     entities: Vec<TermId>,
-    /// Pattern of each term; `NONE` for terms that are not entities.
+    /// Pattern of each term; `NO_ID` for terms that are not entities.
     pattern_of: Vec<u32>,
     elements: Rows<Element>,
     members: Rows<TermId>,
     link_patterns: Vec<LinkPattern>,
-    /// Link pattern of each triple; `NONE` for triples that are not links.
+    /// Link pattern of each triple; `NO_ID` for triples that are not links.
     link_pattern_of: Vec<u32>,
     links: Rows<u32>,
 }
@@ -174,10 +174,10 @@ impl Patterns {
         let kind = graph.iri(rdf::TYPE);
         let numbering = Numbering::new(graph, kind);
         let described = numbering.describe(graph, kind);
-        let entities = entities(graph, kind);
+        let entities = find_entities(graph, kind);
         let (numbers, first) =
             by_frequency(entities.iter().map(|entity| described.row(entity.index())));
-        let mut pattern_of = vec![NONE; graph.term_count()];
+        let mut pattern_of = vec![NO_ID; graph.term_count()];
         for (entity, &number) in entities.iter().zip(&numbers) {
             pattern_of[entity.index()] = number;
         }
@@ -187,7 +187,7 @@ impl Patterns {
                 .iter()
                 .map(|&code| numbering.elements[code as usize])
         }));
-        let members = Rows::grouped(
+        let members = Rows::group_by_row(
             first.len(),
             numbers.iter().copied().zip(entities.iter().copied()),
         );
@@ -214,11 +214,11 @@ impl Patterns {
         }
         let (numbers, first) = by_frequency(keys.iter());
         self.link_patterns = first.iter().map(|&place| keys[place as usize]).collect();
-        self.link_pattern_of = vec![NONE; graph.len()];
+        self.link_pattern_of = vec![NO_ID; graph.len()];
         for (&place, &number) in places.iter().zip(&numbers) {
             self.link_pattern_of[place as usize] = number;
         }
-        self.links = Rows::grouped(first.len(), numbers.iter().copied().zip(places));
+        self.links = Rows::group_by_row(first.len(), numbers.iter().copied().zip(places));
     }
 
     fn key(&self, triple: &Triple) -> Option<LinkPattern> {
@@ -245,7 +245,7 @@ impl Patterns {
         self.pattern_of
             .get(entity.index())
             .copied()
-            .filter(|&id| id != NONE)
+            .filter(|&id| id != NO_ID)
             .map(PatternId)
     }
 
@@ -306,7 +306,7 @@ impl Patterns {
         self.link_pattern_of
             .get(place)
             .copied()
-            .filter(|&id| id != NONE)
+            .filter(|&id| id != NO_ID)
             .map(LinkPatternId)
     }
 }
@@ -316,7 +316,7 @@ fn is_link(graph: &TripleGraph, kind: Option<TermId>, triple: &Triple) -> bool {
     Some(triple.predicate) != kind && graph.is_resource(triple.object)
 }
 
-fn entities(graph: &TripleGraph, kind: Option<TermId>) -> Vec<TermId> {
+fn find_entities(graph: &TripleGraph, kind: Option<TermId>) -> Vec<TermId> {
     let mut marks = vec![false; graph.term_count()];
     for triple in graph.triples() {
         marks[triple.subject.index()] = true;
@@ -345,8 +345,8 @@ struct Numbering {
 impl Numbering {
     fn new(graph: &TripleGraph, kind: Option<TermId>) -> Self {
         let (mut class, mut property) = (
-            vec![NONE; graph.term_count()],
-            vec![NONE; graph.term_count()],
+            vec![NO_ID; graph.term_count()],
+            vec![NO_ID; graph.term_count()],
         );
         for triple in graph.triples() {
             if Some(triple.predicate) != kind {
@@ -356,20 +356,11 @@ impl Numbering {
             }
         }
         let mut elements = Vec::new();
-        let mut number = |marks: &mut [u32], element: fn(TermId) -> Element| {
-            for (term, mark) in marks
-                .iter_mut()
-                .enumerate()
-                .filter(|(_, mark)| **mark != NONE)
-            {
-                *mark = elements.len() as u32;
-                elements.push(element(TermId(term as u32)));
-            }
-            elements.len() as u32
-        };
-        let classes = number(&mut class, Element::Class);
-        let properties = number(&mut property, Element::Outgoing) - classes;
-        number(&mut property.clone(), Element::Incoming);
+        number_terms(&mut class, &mut elements, Element::Class);
+        let classes = elements.len() as u32;
+        number_terms(&mut property, &mut elements, Element::Outgoing);
+        let properties = elements.len() as u32 - classes;
+        number_terms(&mut property.clone(), &mut elements, Element::Incoming);
         Self {
             elements,
             class,
@@ -398,7 +389,7 @@ impl Numbering {
     /// Returns the sorted, distinct elements of every term.
     fn describe(&self, graph: &TripleGraph, kind: Option<TermId>) -> Rows<u32> {
         // Last element of each term, to skip the longest runs: the incoming links of a hub with one property.
-        let mut last = vec![NONE; graph.term_count()];
+        let mut last = vec![NO_ID; graph.term_count()];
         let mut pairs = Vec::new();
         self.each(graph, kind, |term, element| {
             if std::mem::replace(&mut last[term.index()], element) != element {
@@ -406,10 +397,22 @@ impl Numbering {
             }
         });
         drop(last);
-        let mut rows = Rows::grouped(graph.term_count(), pairs.iter().copied());
+        let mut rows = Rows::group_by_row(graph.term_count(), pairs.iter().copied());
         drop(pairs);
         rows.sort_and_dedup();
         rows
+    }
+}
+
+/// Adds an element for each marked term, and replaces the mark by the number of the element.
+fn number_terms(marks: &mut [u32], elements: &mut Vec<Element>, element: fn(TermId) -> Element) {
+    for (term, mark) in marks
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, mark)| **mark != NO_ID)
+    {
+        *mark = elements.len() as u32;
+        elements.push(element(TermId(term as u32)));
     }
 }
 
@@ -474,7 +477,7 @@ impl<T: Copy> Rows<T> {
     }
 
     /// Groups values by the number of their row. Values of a row keep their order.
-    fn grouped(count: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) -> Self {
+    fn group_by_row(count: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) -> Self {
         let mut starts = vec![0usize; count + 1];
         for (row, _) in pairs.clone() {
             starts[row as usize + 1] += 1;

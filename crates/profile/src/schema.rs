@@ -7,7 +7,7 @@
 //! *Cost.* Four passes over the triples. An entity of many classes counts for its [`MAX_ENTITY_CLASSES`] most frequent ones, so a
 //! triple counts at most `MAX_ENTITY_CLASSES`² times.
 
-use super::MAX_NAME;
+use super::MAX_NAME_BYTES;
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{StreamedGraph, TermId, Triple, TripleGraph};
 use rustc_hash::FxHashMap;
@@ -73,7 +73,7 @@ impl Schema {
     pub fn new(graph: &TripleGraph) -> Self {
         // A graph in memory is read without errors.
         let numbered = NumberedSchema::new(graph).unwrap_or_default();
-        numbered.named(|id| name(graph.term(id).text(), graph.is_iri(id)))
+        numbered.with_names(|id| format_name(graph.term(id).text(), graph.is_iri(id)))
     }
 
     /// Creates the same schema of a streamed graph, in four passes over its triples. Memory: 12 bytes for each entity.
@@ -84,11 +84,10 @@ impl Schema {
         let numbered = NumberedSchema::new(graph)?;
         let ids: Vec<TermId> = numbered.terms().into_iter().collect();
         let selected = graph.select_terms(&ids)?;
-        let name = |id: TermId| match ids.binary_search(&id) {
-            Ok(place) => name(selected.term(TermId(place as u32)).text(), graph.is_iri(id)),
+        Ok(numbered.with_names(|id| match ids.binary_search(&id) {
+            Ok(place) => format_name(selected.term(TermId(place as u32)).text(), graph.is_iri(id)),
             Err(_) => String::new(),
-        };
-        Ok(numbered.named(name))
+        }))
     }
 
     /// If true, there are no classes.
@@ -181,11 +180,11 @@ impl NumberedSchema {
             *linked.entry(from).or_default() += count;
             *linked.entry(to).or_default() += count;
         }
-        let weight = |class: &Class| {
-            described.counts[class] + linked.get(class).copied().unwrap_or_default()
-        };
         let mut classes: Vec<Class> = described.counts.keys().copied().collect();
-        classes.sort_unstable_by_key(|class| (std::cmp::Reverse(weight(class)), *class));
+        classes.sort_unstable_by_key(|class| {
+            let links = linked.get(class).copied().unwrap_or_default();
+            (std::cmp::Reverse(described.counts[class] + links), *class)
+        });
         let more_nodes = classes.len().saturating_sub(MAX_SCHEMA_CLASSES) as u64;
         classes.truncate(MAX_SCHEMA_CLASSES);
         classes.sort_unstable_by_key(|class| (std::cmp::Reverse(described.counts[class]), *class));
@@ -195,7 +194,7 @@ impl NumberedSchema {
             .map(|(place, class)| (*class, place))
             .collect();
         let total = edges.len();
-        let mut edges = shown(edges, &places);
+        let mut edges = select_edges(edges, &places);
         edges.truncate(MAX_SCHEMA_LINKS);
         let more_edges = (total - edges.len()) as u64;
         Ok(Self {
@@ -219,42 +218,49 @@ impl NumberedSchema {
     }
 
     /// Replaces ids by names. Longer names of classes and properties are cut, and end with an ellipsis.
-    fn named(self, full_name: impl Fn(TermId) -> String) -> Schema {
-        let name = |id: TermId| {
-            let mut name = full_name(id);
-            if name.len() > MAX_NAME {
-                name.truncate(name.floor_char_boundary(MAX_NAME));
-                name.push('…');
-            }
-            name
-        };
-        let node = |(class, entities, examples): (Class, u64, Vec<TermId>)| SchemaNode {
-            class: class.map(&name),
-            entities,
-            // A part of an IRI names another entity.
-            examples: examples
-                .into_iter()
-                .map(&full_name)
-                .filter(|name| name.len() <= MAX_NAME)
-                .collect(),
-        };
-        let edge = |(triples, from, property, to)| SchemaEdge {
-            from,
-            property: name(property),
-            to,
-            triples,
-        };
+    fn with_names(self, full_name: impl Fn(TermId) -> String) -> Schema {
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        for (class, entities, examples) in self.nodes {
+            nodes.push(SchemaNode {
+                class: class.map(|class| shorten_name(full_name(class))),
+                entities,
+                // A part of an IRI names another entity.
+                examples: examples
+                    .into_iter()
+                    .map(&full_name)
+                    .filter(|name| name.len() <= MAX_NAME_BYTES)
+                    .collect(),
+            });
+        }
+        let mut edges = Vec::with_capacity(self.edges.len());
+        for (triples, from, property, to) in self.edges {
+            edges.push(SchemaEdge {
+                from,
+                property: shorten_name(full_name(property)),
+                to,
+                triples,
+            });
+        }
         Schema {
-            nodes: self.nodes.into_iter().map(node).collect(),
-            edges: self.edges.into_iter().map(edge).collect(),
+            nodes,
+            edges,
             more_nodes: self.more_nodes,
             more_edges: self.more_edges,
         }
     }
 }
 
+/// Cuts a long name, and ends it with an ellipsis.
+fn shorten_name(mut name: String) -> String {
+    if name.len() > MAX_NAME_BYTES {
+        name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+        name.push('…');
+    }
+    name
+}
+
 /// Returns the edges between classes with an index, by descending number of triples.
-fn shown(
+fn select_edges(
     edges: FxHashMap<(Class, TermId, Class), u64>,
     places: &FxHashMap<Class, usize>,
 ) -> Vec<(u64, usize, TermId, usize)> {
@@ -354,14 +360,12 @@ impl EntityClasses {
     ) -> io::Result<Vec<(Class, u64, Vec<TermId>)>> {
         let mut examples =
             self.examples(graph, &classes[..classes.len().min(MAX_EXAMPLE_CLASSES)])?;
-        let node = |class: &Class| {
-            (
-                *class,
-                self.counts[class],
-                examples.remove(class).unwrap_or_default(),
-            )
-        };
-        Ok(classes.iter().map(node).collect())
+        let mut nodes = Vec::with_capacity(classes.len());
+        for class in classes {
+            let examples = examples.remove(class).unwrap_or_default();
+            nodes.push((*class, self.counts[class], examples));
+        }
+        Ok(nodes)
     }
 
     /// Returns the entities with the most properties for some classes, IRIs before blank nodes. Ties keep the order of
@@ -387,17 +391,16 @@ impl EntityClasses {
                 }
             }
         })?;
-        let ids =
-            |best: Vec<(bool, usize, TermId)>| best.into_iter().map(|(_, _, id)| id).collect();
-        Ok(best
-            .into_iter()
-            .map(|(class, best)| (class, ids(best)))
-            .collect())
+        let mut examples = FxHashMap::default();
+        for (class, ranked) in best {
+            examples.insert(class, ranked.into_iter().map(|(_, _, id)| id).collect());
+        }
+        Ok(examples)
     }
 }
 
 /// Returns the IRI, or the blank node in the form `_:b0`.
-fn name(text: &str, is_iri: bool) -> String {
+fn format_name(text: &str, is_iri: bool) -> String {
     if is_iri {
         text.to_owned()
     } else {

@@ -134,7 +134,7 @@ impl Shapes {
         out.add(iri, dcterms::SOURCE, dataset.clone());
         if self.more_classes > 0 {
             let note = format!("{} less frequent classes have no shape.", self.more_classes);
-            out.add(iri, rdfs::COMMENT, english(note));
+            out.add(iri, rdfs::COMMENT, english_literal(note));
         }
         for (place, node) in self.nodes.iter().enumerate() {
             out.node_shape(place, node);
@@ -156,21 +156,17 @@ struct Classes {
 impl Classes {
     fn new(graph: &TripleGraph) -> Self {
         let kind = graph.iri(rdf::TYPE);
-        let typed = || {
-            graph
-                .triples()
-                .iter()
-                .filter(|t| Some(t.predicate) == kind && graph.is_iri(t.object))
-        };
         let mut direct: FxHashMap<TermId, u64> = FxHashMap::default();
-        for triple in typed() {
-            *direct.entry(triple.object).or_default() += 1;
+        for triple in graph.triples() {
+            if Some(triple.predicate) == kind && graph.is_iri(triple.object) {
+                *direct.entry(triple.object).or_default() += 1;
+            }
         }
         let mut shaped: Vec<TermId> = direct.keys().copied().collect();
         shaped.sort_unstable_by_key(|class| (Reverse(direct[class]), *class));
         let more = shaped.len().saturating_sub(MAX_CLASSES) as u64;
         shaped.truncate(MAX_CLASSES);
-        let superclasses = superclasses(graph, &shaped);
+        let superclasses = find_superclasses(graph, &shaped);
         let mut instances = vec![0; graph.term_count()];
         // Blank nodes may be classes below a shaped one.
         for triple in graph
@@ -185,7 +181,7 @@ impl Classes {
         }
         let mut counts = vec![0; shaped.len()];
         for set in &instances {
-            for class in members(*set) {
+            for class in class_numbers(*set) {
                 counts[class] += 1;
             }
         }
@@ -199,7 +195,7 @@ impl Classes {
 }
 
 /// Returns for each class below a shaped one, and for the shaped ones, the shaped classes above it and itself.
-fn superclasses(graph: &TripleGraph, shaped: &[TermId]) -> FxHashMap<TermId, ClassSet> {
+fn find_superclasses(graph: &TripleGraph, shaped: &[TermId]) -> FxHashMap<TermId, ClassSet> {
     let mut subclasses: FxHashMap<TermId, Vec<TermId>> = FxHashMap::default();
     if let Some(property) = graph.iri(rdfs::SUB_CLASS_OF) {
         for triple in graph
@@ -227,7 +223,7 @@ fn superclasses(graph: &TripleGraph, shaped: &[TermId]) -> FxHashMap<TermId, Cla
 }
 
 /// Iterates over the indexes in a set.
-fn members(mut set: ClassSet) -> impl Iterator<Item = usize> {
+fn class_numbers(mut set: ClassSet) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let first = (set != 0).then(|| set.trailing_zeros() as usize)?;
         set &= set - 1;
@@ -286,11 +282,6 @@ fn is_well_formed(lexical: &str, datatype: &str) -> bool {
     let Some(name) = datatype.strip_prefix(XSD) else {
         return !datatype.starts_with(rdf::NAMESPACE);
     };
-    let in_range = |first: i64, last: i64| {
-        lexical
-            .parse()
-            .is_ok_and(|number: i64| (first..=last).contains(&number))
-    };
     match name {
         "string" | "anyURI" => true,
         "boolean" => Boolean::from_str(lexical).is_ok(),
@@ -309,19 +300,25 @@ fn is_well_formed(lexical: &str, datatype: &str) -> bool {
         "duration" => Duration::from_str(lexical).is_ok(),
         "dayTimeDuration" => DayTimeDuration::from_str(lexical).is_ok(),
         "yearMonthDuration" => YearMonthDuration::from_str(lexical).is_ok(),
-        "byte" => in_range(i8::MIN.into(), i8::MAX.into()),
-        "short" => in_range(i16::MIN.into(), i16::MAX.into()),
-        "int" => in_range(i32::MIN.into(), i32::MAX.into()),
-        "long" => in_range(i64::MIN, i64::MAX),
-        "unsignedByte" => in_range(0, u8::MAX.into()),
-        "unsignedShort" => in_range(0, u16::MAX.into()),
-        "unsignedInt" => in_range(0, u32::MAX.into()),
-        "unsignedLong" | "nonNegativeInteger" => in_range(0, i64::MAX),
-        "positiveInteger" => in_range(1, i64::MAX),
-        "nonPositiveInteger" => in_range(i64::MIN, 0),
-        "negativeInteger" => in_range(i64::MIN, -1),
+        "byte" => is_integer_in(lexical, i8::MIN.into(), i8::MAX.into()),
+        "short" => is_integer_in(lexical, i16::MIN.into(), i16::MAX.into()),
+        "int" => is_integer_in(lexical, i32::MIN.into(), i32::MAX.into()),
+        "long" => is_integer_in(lexical, i64::MIN, i64::MAX),
+        "unsignedByte" => is_integer_in(lexical, 0, u8::MAX.into()),
+        "unsignedShort" => is_integer_in(lexical, 0, u16::MAX.into()),
+        "unsignedInt" => is_integer_in(lexical, 0, u32::MAX.into()),
+        "unsignedLong" | "nonNegativeInteger" => is_integer_in(lexical, 0, i64::MAX),
+        "positiveInteger" => is_integer_in(lexical, 1, i64::MAX),
+        "nonPositiveInteger" => is_integer_in(lexical, i64::MIN, 0),
+        "negativeInteger" => is_integer_in(lexical, i64::MIN, -1),
         _ => false,
     }
+}
+
+fn is_integer_in(lexical: &str, first: i64, last: i64) -> bool {
+    lexical
+        .parse()
+        .is_ok_and(|number: i64| (first..=last).contains(&number))
 }
 
 /// If true, the year is from 1 to 9999. Some processors reject dates of other years: pySHACL is limited to those of Python.
@@ -427,7 +424,7 @@ impl Statistics {
             group
                 .iter()
                 .for_each(|triple| values.add(graph, triple.object, classes, &datatypes));
-            for class in members(set) {
+            for class in class_numbers(set) {
                 let usage = usage.entry((class, group[0].predicate));
                 let usage = usage.or_insert_with(|| Usage {
                     entities: 0,
@@ -451,7 +448,8 @@ impl Statistics {
                 .map(|number| self.datatypes.names[usize::from(*number)].clone())
                 .collect();
             datatypes.sort();
-            let all = members(usage.values.classes).filter(|class| *class < classes.shaped.len());
+            let all =
+                class_numbers(usage.values.classes).filter(|class| *class < classes.shaped.len());
             let smallest = all.min_by_key(|class| (classes.counts[*class], *class));
             properties[class].push(PropertyShape {
                 property,
@@ -462,24 +460,25 @@ impl Statistics {
                 class: smallest.map(|class| classes.shaped[class]),
             });
         }
-        let shape = |(class, mut properties): (usize, Vec<PropertyShape>)| {
+        let mut shapes = Vec::with_capacity(properties.len());
+        for (class, mut properties) in properties.into_iter().enumerate() {
             properties.sort_unstable_by_key(|shape| {
                 (Reverse(shape.entities), graph.term(shape.property).text())
             });
             let more_properties = properties.len().saturating_sub(MAX_PROPERTIES) as u64;
             properties.truncate(MAX_PROPERTIES);
-            NodeShape {
+            shapes.push(NodeShape {
                 class: classes.shaped[class],
                 entities: classes.counts[class],
                 properties,
                 more_properties,
-            }
-        };
-        properties.into_iter().enumerate().map(shape).collect()
+            });
+        }
+        shapes
     }
 }
 
-fn english(text: String) -> Literal {
+fn english_literal(text: String) -> Literal {
     Literal::new_language_tagged_literal_unchecked(text, "en")
 }
 
@@ -522,7 +521,7 @@ impl Shacl<'_> {
         self.add(
             &own,
             rdfs::COMMENT,
-            english(format!("Instances: {}.{more}", shape.entities)),
+            english_literal(format!("Instances: {}.{more}", shape.entities)),
         );
         for (number, property) in shape.properties.iter().enumerate() {
             let part = node(&format!("{}-property-{}", own.as_str(), number + 1));
@@ -540,7 +539,7 @@ impl Shacl<'_> {
             self.add(
                 part,
                 rdfs::COMMENT,
-                english(format!("Instances with this property: {}.", shape.entities)),
+                english_literal(format!("Instances with this property: {}.", shape.entities)),
             );
         }
         self.add(

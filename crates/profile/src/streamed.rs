@@ -4,7 +4,7 @@
 //! memory: a few bits for each term, a number of four bytes for each external IRI, and eight bytes for each entity. Memory is
 //! also linear in the numbers of different classes, properties and URI spaces. Term numbers are those of the streamed graph.
 //!
-//! Entity description patterns need the incoming properties of each entity, which are sorted on disk. Patterns are compared by
+//! Entity description patterns need the incoming properties of each entity, which are sort_by_count on disk. Patterns are compared by
 //! 64-bit hashes. With *n* entities, the probability that two patterns are taken for one is below n² / 2⁶⁵: one in 100,000 for
 //! 20 million.
 
@@ -12,7 +12,8 @@ use super::pattern::{
     DistinctSketch, Element, LinkPattern, MAX_EXACT_LINK_PATTERNS, PatternId, mix,
 };
 use super::{
-    CountedLinkPattern, LinkPatternCount, Linkage, PatternSummary, Profile, sorted, uri_space,
+    CountedLinkPattern, LinkPatternCount, Linkage, PatternSummary, Profile, sort_by_count,
+    uri_space,
 };
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{ExternalSorter, StreamedGraph, TermId, TermRef, Triple, namespace};
@@ -47,7 +48,7 @@ impl TermSet {
     }
 }
 
-/// Consecutive IRIs of one URI space. The IRIs of a graph are sorted, so a space has one range.
+/// Consecutive IRIs of one URI space. The IRIs of a graph are sort_by_count, so a space has one range.
 struct SpaceRange {
     space: String,
     first: TermId,
@@ -65,8 +66,9 @@ impl Profile {
     /// If the graph cannot be read.
     pub fn from_stream(graph: &StreamedGraph) -> io::Result<Self> {
         let kind = graph.iri(rdf::TYPE)?;
-        let set = || TermSet::new(graph.term_count());
-        let (mut subjects, mut objects, mut entities) = (set(), set(), set());
+        let mut subjects = TermSet::new(graph.term_count());
+        let mut objects = TermSet::new(graph.term_count());
+        let mut entities = TermSet::new(graph.term_count());
         let mut properties: FxHashMap<TermId, u64> = FxHashMap::default();
         let mut classes: FxHashMap<TermId, u64> = FxHashMap::default();
         let mut type_triples = 0;
@@ -110,7 +112,7 @@ impl Profile {
                 }
             }
         }
-        let (linkage, links) = linkage(graph, kind, &spaces)?;
+        let (linkage, links) = count_linkage(graph, kind, &spaces)?;
         Ok(Self {
             triples: graph.len(),
             entities: entities.len(),
@@ -118,13 +120,13 @@ impl Profile {
             distinct_objects: objects.len(),
             literals: graph.literal_count(),
             type_triples,
-            vocabularies: sorted(vocabularies),
-            languages: sorted(languages),
+            vocabularies: sort_by_count(vocabularies),
+            languages: sort_by_count(languages),
             links,
             linkage,
             tables: Vec::new(),
-            classes: sorted(classes),
-            properties: sorted(properties),
+            classes: sort_by_count(classes),
+            properties: sort_by_count(properties),
         })
     }
 
@@ -132,20 +134,31 @@ impl Profile {
     /// number in the graph. Classes, properties and linked entities outside of the selection are removed from the lists.
     #[must_use]
     pub fn in_selection(mut self, ids: &[TermId]) -> Self {
-        let local = |counts: Vec<(TermId, u64)>| {
-            let place = |(id, count)| {
-                Some((
-                    TermId(u32::try_from(ids.binary_search(&id).ok()?).ok()?),
-                    count,
-                ))
-            };
-            counts.into_iter().filter_map(place).collect()
-        };
-        self.classes = local(self.classes);
-        self.properties = local(self.properties);
-        self.linkage.targets = local(self.linkage.targets);
+        self.classes = renumber_counts(self.classes, ids);
+        self.properties = renumber_counts(self.properties, ids);
+        self.linkage.targets = renumber_counts(self.linkage.targets, ids);
         self
     }
+}
+
+/// Returns the number of a term within a selection.
+fn renumber_term(id: TermId, ids: &[TermId]) -> Option<TermId> {
+    Some(TermId(u32::try_from(ids.binary_search(&id).ok()?).ok()?))
+}
+
+fn renumber_counts(counts: Vec<(TermId, u64)>, ids: &[TermId]) -> Vec<(TermId, u64)> {
+    counts
+        .into_iter()
+        .filter_map(|(id, count)| Some((renumber_term(id, ids)?, count)))
+        .collect()
+}
+
+fn renumber_element(element: Element, ids: &[TermId]) -> Option<Element> {
+    Some(match element {
+        Element::Class(id) => Element::Class(renumber_term(id, ids)?),
+        Element::Outgoing(id) => Element::Outgoing(renumber_term(id, ids)?),
+        Element::Incoming(id) => Element::Incoming(renumber_term(id, ids)?),
+    })
 }
 
 fn add_to_space(spaces: &mut Vec<SpaceRange>, id: TermId, iri: &str, is_described: bool) {
@@ -165,7 +178,7 @@ fn add_to_space(spaces: &mut Vec<SpaceRange>, id: TermId, iri: &str, is_describe
 }
 
 /// Returns the spaces and targets, and the numbers of links by URI space.
-fn linkage(
+fn count_linkage(
     graph: &StreamedGraph,
     kind: Option<TermId>,
     spaces: &[SpaceRange],
@@ -223,10 +236,10 @@ fn linkage(
         .collect();
     Ok((
         Linkage {
-            spaces: sorted(own),
+            spaces: sort_by_count(own),
             targets,
         },
-        sorted(links),
+        sort_by_count(links),
     ))
 }
 
@@ -241,9 +254,9 @@ impl PatternSummary {
     /// If the graph cannot be read, or a temporary file cannot be written.
     pub fn from_stream(graph: &StreamedGraph, most: usize, folder: &Path) -> io::Result<Self> {
         let kind = graph.iri(rdf::TYPE)?;
-        let hashes = pattern_hashes(graph, kind, folder)?;
+        let hashes = hash_patterns(graph, kind, folder)?;
         let (entity_pattern_count, listed) = frequent_patterns(&hashes, most, folder)?;
-        let elements = elements_of(graph, kind, listed.iter().map(|pattern| pattern.first))?;
+        let elements = find_elements(graph, kind, listed.iter().map(|pattern| pattern.first))?;
         let rank_of: FxHashMap<u64, u32> = listed
             .iter()
             .enumerate()
@@ -251,14 +264,15 @@ impl PatternSummary {
             .collect();
         let (link_pattern_count, link_patterns) =
             link_patterns(graph, kind, &hashes, &rank_of, most)?;
-        let pattern = |pattern: &FrequentPattern| {
+        let mut entity_patterns = Vec::with_capacity(listed.len());
+        for pattern in &listed {
             let elements = elements.get(&pattern.first).into_iter().flatten();
-            (elements.copied().collect(), u64::from(pattern.entities))
-        };
+            entity_patterns.push((elements.copied().collect(), u64::from(pattern.entities)));
+        }
         Ok(Self {
             entity_pattern_count,
             link_pattern_count,
-            entity_patterns: listed.iter().map(pattern).collect(),
+            entity_patterns,
             link_patterns,
         })
     }
@@ -266,28 +280,21 @@ impl PatternSummary {
     /// Replaces the numbers of terms, as [`Profile::in_selection`] does. Elements outside of the selection are removed.
     #[must_use]
     pub fn in_selection(mut self, ids: &[TermId]) -> Self {
-        let local = |id: TermId| Some(TermId(u32::try_from(ids.binary_search(&id).ok()?).ok()?));
-        let element = |element: Element| {
-            Some(match element {
-                Element::Class(id) => Element::Class(local(id)?),
-                Element::Outgoing(id) => Element::Outgoing(local(id)?),
-                Element::Incoming(id) => Element::Incoming(local(id)?),
-            })
-        };
         for (elements, _) in &mut self.entity_patterns {
             *elements = std::mem::take(elements)
                 .into_iter()
-                .filter_map(element)
+                .filter_map(|element| renumber_element(element, ids))
                 .collect();
         }
-        self.link_patterns
-            .retain_mut(|counted| match local(counted.pattern.property) {
+        self.link_patterns.retain_mut(|counted| {
+            match renumber_term(counted.pattern.property, ids) {
                 Some(property) => {
                     counted.pattern.property = property;
                     true
                 }
                 None => false,
-            });
+            }
+        });
         self
     }
 }
@@ -296,8 +303,8 @@ fn is_link(graph: &StreamedGraph, kind: Option<TermId>, triple: &Triple) -> bool
     Some(triple.predicate) != kind && graph.is_resource(triple.object)
 }
 
-/// Hash of each entity's pattern; 0 for IRIs and blank nodes that are no entities.
-fn pattern_hashes(
+/// Returns the hash of each entity's pattern; 0 for IRIs and blank nodes that are no entities.
+fn hash_patterns(
     graph: &StreamedGraph,
     kind: Option<TermId>,
     folder: &Path,
@@ -346,7 +353,7 @@ fn pattern_hashes(
         }
         elements.sort_unstable();
         elements.dedup();
-        hashes[entity.index()] = pattern_hash(&elements);
+        hashes[entity.index()] = hash_pattern(&elements);
     }
     // An error ends the iteration above, because it is the next item of neither kind.
     triples.next().transpose()?;
@@ -354,7 +361,7 @@ fn pattern_hashes(
     Ok(hashes)
 }
 
-fn pattern_hash(elements: &[Element]) -> u64 {
+fn hash_pattern(elements: &[Element]) -> u64 {
     let mut hasher = FxHasher::default();
     elements.hash(&mut hasher);
     mix(hasher.finish()).max(1)
@@ -380,35 +387,47 @@ fn frequent_patterns(
     }
     let mut count = 0;
     let mut frequent: BTreeSet<(Reverse<u32>, TermId, u64)> = BTreeSet::new();
-    let mut add = |pattern: Option<(u64, TermId, u32)>| {
-        if let Some((hash, first, entities)) = pattern {
-            count += 1;
-            frequent.insert((Reverse(entities), first, hash));
-            if frequent.len() > most {
-                frequent.pop_last();
-            }
-        }
-    };
     let mut current: Option<(u64, TermId, u32)> = None;
     for key in sorter.finish()? {
         let key = key?;
         let (hash, entity) = ((key >> 64) as u64, TermId(key as u32));
         match &mut current {
             Some((last, _, entities)) if *last == hash => *entities += 1,
-            _ => add(current.replace((hash, entity, 1))),
+            _ => {
+                count += 1;
+                if let Some(complete) = current.replace((hash, entity, 1)) {
+                    insert_frequent(&mut frequent, complete, most);
+                }
+            }
         }
     }
-    add(current);
-    let pattern = |(Reverse(entities), first, hash)| FrequentPattern {
-        hash,
-        entities,
-        first,
-    };
-    Ok((count, frequent.into_iter().map(pattern).collect()))
+    if let Some(complete) = current {
+        insert_frequent(&mut frequent, complete, most);
+    }
+    let patterns = frequent
+        .into_iter()
+        .map(|(Reverse(entities), first, hash)| FrequentPattern {
+            hash,
+            entities,
+            first,
+        });
+    Ok((count, patterns.collect()))
+}
+
+/// Inserts a pattern: its hash, its first entity and the number of its entities. Keeps the `most` most frequent ones.
+fn insert_frequent(
+    frequent: &mut BTreeSet<(Reverse<u32>, TermId, u64)>,
+    (hash, first, entities): (u64, TermId, u32),
+    most: usize,
+) {
+    frequent.insert((Reverse(entities), first, hash));
+    if frequent.len() > most {
+        frequent.pop_last();
+    }
 }
 
 /// Returns the elements of some entities.
-fn elements_of(
+fn find_elements(
     graph: &StreamedGraph,
     kind: Option<TermId>,
     entities: impl Iterator<Item = TermId>,
@@ -418,20 +437,20 @@ fn elements_of(
     if elements.is_empty() {
         return Ok(elements);
     }
-    let mut add = |entity: TermId, element: Element| {
-        if let Some(elements) = elements.get_mut(&entity) {
-            elements.insert(element);
-        }
-    };
     for triple in graph.triples()? {
         let triple = triple?;
-        if is_link(graph, kind, &triple) {
-            add(triple.object, Element::Incoming(triple.predicate));
+        if is_link(graph, kind, &triple)
+            && let Some(elements) = elements.get_mut(&triple.object)
+        {
+            elements.insert(Element::Incoming(triple.predicate));
         }
+        let Some(elements) = elements.get_mut(&triple.subject) else {
+            continue;
+        };
         if Some(triple.predicate) != kind {
-            add(triple.subject, Element::Outgoing(triple.predicate));
+            elements.insert(Element::Outgoing(triple.predicate));
         } else if graph.is_resource(triple.object) {
-            add(triple.subject, Element::Class(triple.object));
+            elements.insert(Element::Class(triple.object));
         }
     }
     Ok(elements)
@@ -480,13 +499,13 @@ fn link_patterns(
         Some(known) => LinkPatternCount::Exact(known.len() as u64),
         None => LinkPatternCount::Estimate(sketch.estimate()),
     };
-    let ranked = sorted(counts).into_iter().take(most).enumerate();
-    let counted = |(rank, (pattern, links))| CountedLinkPattern {
+    let ranked = sort_by_count(counts).into_iter().take(most).enumerate();
+    let counted = ranked.map(|(rank, (pattern, links))| CountedLinkPattern {
         rank: rank as u32,
         pattern,
         links,
-    };
-    Ok((count, ranked.map(counted).collect()))
+    });
+    Ok((count, counted.collect()))
 }
 
 #[cfg(test)]

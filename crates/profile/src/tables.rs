@@ -41,85 +41,130 @@ pub struct TableSummary {
 pub(crate) fn tables(graph: &TripleGraph) -> Vec<TableSummary> {
     let tables = TableGraph::new(graph);
     let files = tables.iter().flat_map(TableGraph::files);
-    files.filter_map(|file| summary(graph, *file)).collect()
+    files
+        .filter_map(|file| summarize_table(graph, *file))
+        .collect()
 }
 
-fn summary(graph: &TripleGraph, file: TermId) -> Option<TableSummary> {
-    let value = |subject: TermId, property: &str| {
-        let property = graph.iri(property)?;
-        let triples = graph.subject_triples(subject).iter();
-        let mut objects = triples.filter(|triple| triple.predicate == property);
-        objects.next().map(|triple| triple.object)
-    };
-    let text = |subject, property| Some(graph.term(value(subject, property)?).text().to_owned());
-    let number = |subject, property| graph.term(value(subject, property)?).text().parse().ok();
-    let dialect = value(file, csvw::DIALECT);
+fn summarize_table(graph: &TripleGraph, file: TermId) -> Option<TableSummary> {
+    let dialect = find_object(graph, file, csvw::DIALECT);
     Some(TableSummary {
         iri: graph.term(file).text().to_owned(),
-        name: text(file, rdfs::LABEL).unwrap_or_default(),
-        rows: number(file, void::ENTITIES)?,
-        columns: number(file, void::PROPERTIES)?,
-        encoding: dialect.and_then(|dialect| text(dialect, csvw::ENCODING)),
-        delimiter: dialect.and_then(|dialect| text(dialect, csvw::DELIMITER)),
-        header_rows: dialect.and_then(|dialect| number(dialect, csvw::HEADER_ROW_COUNT)),
-        empty_cells: number(file, lodeseek::EMPTY_CELLS),
-        mixed_cells: number(file, lodeseek::MIXED_CELLS),
-        omitted_rows: number(file, lodeseek::OMITTED_ROWS).unwrap_or(0),
+        name: find_text(graph, file, rdfs::LABEL)
+            .unwrap_or_default()
+            .to_owned(),
+        rows: find_number(graph, file, void::ENTITIES)?,
+        columns: find_number(graph, file, void::PROPERTIES)?,
+        encoding: dialect
+            .and_then(|dialect| find_text(graph, dialect, csvw::ENCODING))
+            .map(str::to_owned),
+        delimiter: dialect
+            .and_then(|dialect| find_text(graph, dialect, csvw::DELIMITER))
+            .map(str::to_owned),
+        header_rows: dialect
+            .and_then(|dialect| find_number(graph, dialect, csvw::HEADER_ROW_COUNT)),
+        empty_cells: find_number(graph, file, lodeseek::EMPTY_CELLS),
+        mixed_cells: find_number(graph, file, lodeseek::MIXED_CELLS),
+        omitted_rows: find_number(graph, file, lodeseek::OMITTED_ROWS).unwrap_or(0),
     })
+}
+
+/// Returns the first object of a property of a subject.
+fn find_object(graph: &TripleGraph, subject: TermId, property: &str) -> Option<TermId> {
+    let property = graph.iri(property)?;
+    graph
+        .subject_triples(subject)
+        .iter()
+        .find(|triple| triple.predicate == property)
+        .map(|triple| triple.object)
+}
+
+fn find_text<'g>(graph: &'g TripleGraph, subject: TermId, property: &str) -> Option<&'g str> {
+    Some(graph.term(find_object(graph, subject, property)?).text())
+}
+
+fn find_number(graph: &TripleGraph, subject: TermId, property: &str) -> Option<u64> {
+    find_text(graph, subject, property)?.parse().ok()
 }
 
 impl TableSummary {
     /// Returns the facts as triples. The table is a subset of `dataset`.
     pub(crate) fn to_triples(&self, dataset: &NamedNode, place: usize) -> Vec<Triple> {
-        fn node(iri: &str) -> NamedNode {
-            NamedNode::new_unchecked(iri)
-        }
-        fn count(number: u64) -> Literal {
-            Literal::from(i64::try_from(number).unwrap_or(i64::MAX))
-        }
         let table = node(&self.iri);
         let mut triples = Vec::new();
-        let mut add = |subject: &NamedNode, property: &str, object: Term| {
-            triples.push(Triple::new(subject.clone(), node(property), object));
-        };
-        add(dataset, void::SUBSET, table.clone().into());
-        add(&table, rdf::TYPE, node(csvw::TABLE).into());
-        add(
+        add_triple(&mut triples, dataset, void::SUBSET, table.clone());
+        add_triple(&mut triples, &table, rdf::TYPE, node(csvw::TABLE));
+        add_triple(
+            &mut triples,
             &table,
             rdfs::LABEL,
-            Literal::from(self.name.as_str()).into(),
+            Literal::from(self.name.as_str()),
         );
-        add(&table, void::ENTITIES, count(self.rows).into());
-        add(&table, void::PROPERTIES, count(self.columns).into());
+        add_triple(
+            &mut triples,
+            &table,
+            void::ENTITIES,
+            integer_literal(self.rows),
+        );
+        add_triple(
+            &mut triples,
+            &table,
+            void::PROPERTIES,
+            integer_literal(self.columns),
+        );
         for (property, number) in [
             (lodeseek::EMPTY_CELLS, self.empty_cells),
             (lodeseek::MIXED_CELLS, self.mixed_cells),
             (lodeseek::OMITTED_ROWS, Some(self.omitted_rows)),
         ] {
             if let Some(number) = number {
-                add(&table, property, count(number).into());
+                add_triple(&mut triples, &table, property, integer_literal(number));
             }
         }
         if let Some(encoding) = &self.encoding {
             let dialect = node(&format!("{}#dialect-{}", dataset.as_str(), place + 1));
-            add(&table, csvw::DIALECT, dialect.clone().into());
-            add(&dialect, rdf::TYPE, node(csvw::DIALECT_CLASS).into());
-            add(
+            add_triple(&mut triples, &table, csvw::DIALECT, dialect.clone());
+            add_triple(&mut triples, &dialect, rdf::TYPE, node(csvw::DIALECT_CLASS));
+            add_triple(
+                &mut triples,
                 &dialect,
                 csvw::ENCODING,
-                Literal::from(encoding.as_str()).into(),
+                Literal::from(encoding.as_str()),
             );
             if let Some(delimiter) = &self.delimiter {
-                add(
+                add_triple(
+                    &mut triples,
                     &dialect,
                     csvw::DELIMITER,
-                    Literal::from(delimiter.as_str()).into(),
+                    Literal::from(delimiter.as_str()),
                 );
             }
             if let Some(rows) = self.header_rows {
-                add(&dialect, csvw::HEADER_ROW_COUNT, count(rows).into());
+                add_triple(
+                    &mut triples,
+                    &dialect,
+                    csvw::HEADER_ROW_COUNT,
+                    integer_literal(rows),
+                );
             }
         }
         triples
     }
+}
+
+fn add_triple(
+    triples: &mut Vec<Triple>,
+    subject: &NamedNode,
+    property: &str,
+    object: impl Into<Term>,
+) {
+    triples.push(Triple::new(subject.clone(), node(property), object));
+}
+
+fn node(iri: &str) -> NamedNode {
+    NamedNode::new_unchecked(iri)
+}
+
+fn integer_literal(number: u64) -> Literal {
+    Literal::from(i64::try_from(number).unwrap_or(i64::MAX))
 }

@@ -7,7 +7,7 @@ use super::indicator::Indicator as I;
 use super::{Assessment, Finding, Outcome, UrlChecks, Violation};
 use lodeseek_profile::Summary;
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
-use lodeseek_rdf::{TripleGraph, prefixed, repair_encoding};
+use lodeseek_rdf::{TripleGraph, repair_encoding, to_prefixed_name};
 use oxrdf::NamedNode;
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 
@@ -40,10 +40,10 @@ pub fn assess(
         remove_served_addresses(&mut compliance.violations, node);
     }
     let (distribution, mut findings) = best_distribution(node, dataset.as_str(), &context);
-    findings.extend(of_dataset(node));
-    findings.push(profile(&compliance));
-    findings.extend(texts(node));
-    findings.extend(of_content(node, content));
+    findings.extend(assess_dataset(node));
+    findings.push(check_profile(&compliance));
+    findings.extend(check_texts(node));
+    findings.extend(assess_content(node, content));
     findings.sort_by_key(|finding| finding.indicator);
     Some(Assessment {
         findings,
@@ -86,13 +86,16 @@ fn if_met(indicator: I, is_met: bool, reason: impl Into<String>) -> Finding {
 }
 
 /// Returns met with the value if the node has the property, else missed.
-fn has(indicator: I, node: Node<'_>, property: &str) -> Finding {
+fn check_property(indicator: I, node: Node<'_>, property: &str) -> Finding {
     match node.value(property) {
         Some(value) => met(
             indicator,
-            format!("{} is {}", prefixed(property), format_value(value)),
+            format!("{} is {}", to_prefixed_name(property), format_value(value)),
         ),
-        None => missed(indicator, format!("there is no {}", prefixed(property))),
+        None => missed(
+            indicator,
+            format!("there is no {}", to_prefixed_name(property)),
+        ),
     }
 }
 
@@ -111,7 +114,7 @@ fn format_value(value: Node<'_>) -> String {
     line
 }
 
-fn of_dataset(node: Node<'_>) -> Vec<Finding> {
+fn assess_dataset(node: Node<'_>) -> Vec<Finding> {
     let rights = node.value(dcterms::ACCESS_RIGHTS);
     let listed = rights
         .and_then(Node::iri)
@@ -122,35 +125,28 @@ fn of_dataset(node: Node<'_>) -> Vec<Finding> {
         None => "there is no dct:accessRights".to_owned(),
     };
     vec![
-        has(I::Keywords, node, dcat::KEYWORD),
-        has(I::Themes, node, dcat::THEME),
-        has(I::Spatial, node, dcterms::SPATIAL),
-        has(I::Temporal, node, dcterms::TEMPORAL),
-        has(I::AccessRights, node, dcterms::ACCESS_RIGHTS),
+        check_property(I::Keywords, node, dcat::KEYWORD),
+        check_property(I::Themes, node, dcat::THEME),
+        check_property(I::Spatial, node, dcterms::SPATIAL),
+        check_property(I::Temporal, node, dcterms::TEMPORAL),
+        check_property(I::AccessRights, node, dcterms::ACCESS_RIGHTS),
         if_met(I::AccessRightsListed, listed, reason),
-        has(I::Contact, node, dcat::CONTACT_POINT),
-        has(I::Publisher, node, dcterms::PUBLISHER),
-        date(I::Issued, node, dcterms::ISSUED),
-        date(I::Modified, node, dcterms::MODIFIED),
+        check_property(I::Contact, node, dcat::CONTACT_POINT),
+        check_property(I::Publisher, node, dcterms::PUBLISHER),
+        check_date(I::Issued, node, dcterms::ISSUED),
+        check_date(I::Modified, node, dcterms::MODIFIED),
     ]
 }
 
 /// Returns met if the property has a valid date: a year, month, day or time.
-fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
-    let finding = has(indicator, node, property);
-    let is_date = |text: &str| {
-        let text = text.trim().replacen(' ', "T", 1);
-        text.parse::<DateTime>().is_ok()
-            || text.parse::<Date>().is_ok()
-            || text.parse::<GYearMonth>().is_ok()
-            || text.parse::<GYear>().is_ok()
-    };
+fn check_date(indicator: I, node: Node<'_>, property: &str) -> Finding {
+    let finding = check_property(indicator, node, property);
     match node.value(property) {
         Some(value) if !is_date(value.term().text()) => missed(
             indicator,
             format!(
                 "{} {} is not a date",
-                prefixed(property),
+                to_prefixed_name(property),
                 format_value(value)
             ),
         ),
@@ -158,7 +154,15 @@ fn date(indicator: I, node: Node<'_>, property: &str) -> Finding {
     }
 }
 
-fn profile(found: &Compliance<'_>) -> Finding {
+fn is_date(text: &str) -> bool {
+    let text = text.trim().replacen(' ', "T", 1);
+    text.parse::<DateTime>().is_ok()
+        || text.parse::<Date>().is_ok()
+        || text.parse::<GYearMonth>().is_ok()
+        || text.parse::<GYear>().is_ok()
+}
+
+fn check_profile(found: &Compliance<'_>) -> Finding {
     let breaches = &found.violations;
     let Some(first) = breaches.first() else {
         return met(I::Profile, "no violations of DCAT-AP 3.0.1");
@@ -194,13 +198,6 @@ fn best_distribution(
     iri: &str,
     context: &Context<'_>,
 ) -> (Option<String>, Vec<Finding>) {
-    let points = |findings: &[Finding]| -> u32 {
-        findings
-            .iter()
-            .filter(|finding| finding.outcome == Outcome::Met)
-            .map(|finding| finding.indicator.weight())
-            .sum()
-    };
     let mut parts: Vec<(String, Node<'_>)> = dataset
         .objects(dcat::DISTRIBUTION)
         .map(|part| (part_name(part, iri), part))
@@ -210,9 +207,9 @@ fn best_distribution(
     // Only the best findings so far are kept: their reasons contain values that distributions may share.
     let all = parts
         .into_iter()
-        .map(|(name, part)| (name, of_distribution(part, dataset, context)));
+        .map(|(name, part)| (name, assess_distribution(part, dataset, context)));
     let best = all.reduce(|best, next| {
-        if points(&next.1) > points(&best.1) {
+        if count_points(&next.1) > count_points(&best.1) {
             next
         } else {
             best
@@ -220,8 +217,16 @@ fn best_distribution(
     });
     match best {
         Some((name, findings)) => (Some(name), findings),
-        None => (None, without_distribution(dataset)),
+        None => (None, report_missing_distribution(dataset)),
     }
+}
+
+fn count_points(findings: &[Finding]) -> u32 {
+    findings
+        .iter()
+        .filter(|finding| finding.outcome == Outcome::Met)
+        .map(|finding| finding.indicator.weight())
+        .sum()
 }
 
 const OF_DISTRIBUTION: [I; 9] = [
@@ -236,22 +241,24 @@ const OF_DISTRIBUTION: [I; 9] = [
     I::ByteSize,
 ];
 
-fn without_distribution(dataset: Node<'_>) -> Vec<Finding> {
+fn report_missing_distribution(dataset: Node<'_>) -> Vec<Finding> {
     let none = OF_DISTRIBUTION.map(|indicator| missed(indicator, "there is no distribution"));
-    none.into_iter().chain(terms_of_use(&[dataset])).collect()
+    none.into_iter()
+        .chain(check_terms_of_use(&[dataset]))
+        .collect()
 }
 
-fn of_distribution(part: Node<'_>, dataset: Node<'_>, context: &Context<'_>) -> Vec<Finding> {
+fn assess_distribution(part: Node<'_>, dataset: Node<'_>, context: &Context<'_>) -> Vec<Finding> {
     let mut findings = vec![
-        reachable(I::AccessReached, part, dcat::ACCESS_URL, context),
-        download_address(part, context),
-        reachable(I::DownloadReached, part, dcat::DOWNLOAD_URL, context),
-        has(I::Format, part, dcterms::FORMAT),
-        has(I::MediaType, part, dcat::MEDIA_TYPE),
-        size(part),
+        check_reachability(I::AccessReached, part, dcat::ACCESS_URL, context),
+        check_download_address(part, context),
+        check_reachability(I::DownloadReached, part, dcat::DOWNLOAD_URL, context),
+        check_property(I::Format, part, dcterms::FORMAT),
+        check_property(I::MediaType, part, dcat::MEDIA_TYPE),
+        check_byte_size(part),
     ];
-    findings.extend(formats(part));
-    findings.extend(terms_of_use(&[part, dataset]));
+    findings.extend(check_formats(part));
+    findings.extend(check_terms_of_use(&[part, dataset]));
     findings
 }
 
@@ -262,7 +269,7 @@ fn is_web(address: &str) -> bool {
 
 /// Removes the violations of addresses that the published description states: those of local files, which this portal serves.
 fn remove_served_addresses(violations: &mut Vec<Violation>, dataset: Node<'_>) {
-    let addresses = [dcat::ACCESS_URL, dcat::DOWNLOAD_URL].map(prefixed);
+    let addresses = [dcat::ACCESS_URL, dcat::DOWNLOAD_URL].map(to_prefixed_name);
     for part in dataset.objects(dcat::DISTRIBUTION) {
         if is_local_file(part) {
             let name = part_name(part, dataset.term().text());
@@ -271,7 +278,7 @@ fn remove_served_addresses(violations: &mut Vec<Violation>, dataset: Node<'_>) {
     }
 }
 
-fn download_address(part: Node<'_>, context: &Context<'_>) -> Finding {
+fn check_download_address(part: Node<'_>, context: &Context<'_>) -> Finding {
     match part.value(dcat::DOWNLOAD_URL) {
         Some(value) if value.iri().is_some_and(is_web) => {
             met(I::DownloadAddress, value.term().text())
@@ -296,7 +303,12 @@ fn is_local_file(part: Node<'_>) -> bool {
     location.starts_with("file:") || !location.contains("://")
 }
 
-fn reachable(indicator: I, part: Node<'_>, property: &str, context: &Context<'_>) -> Finding {
+fn check_reachability(
+    indicator: I,
+    part: Node<'_>,
+    property: &str,
+    context: &Context<'_>,
+) -> Finding {
     let Some(address) = part
         .value(property)
         .and_then(Node::iri)
@@ -307,7 +319,7 @@ fn reachable(indicator: I, part: Node<'_>, property: &str, context: &Context<'_>
         }
         return missed(
             indicator,
-            format!("there is no {} on the web", prefixed(property)),
+            format!("there is no {} on the web", to_prefixed_name(property)),
         );
     };
     match context.url_checks.get(address) {
@@ -323,7 +335,7 @@ fn reachable(indicator: I, part: Node<'_>, property: &str, context: &Context<'_>
     }
 }
 
-fn size(part: Node<'_>) -> Finding {
+fn check_byte_size(part: Node<'_>) -> Finding {
     match part.value(dcat::BYTE_SIZE) {
         Some(value)
             if value
@@ -343,7 +355,7 @@ fn size(part: Node<'_>) -> Finding {
     }
 }
 
-fn formats(part: Node<'_>) -> [Finding; 3] {
+fn check_formats(part: Node<'_>) -> [Finding; 3] {
     let declared: Vec<Node<'_>> = [dcterms::FORMAT, dcat::MEDIA_TYPE]
         .into_iter()
         .filter_map(|property| part.value(property))
@@ -367,44 +379,53 @@ fn formats(part: Node<'_>) -> [Finding; 3] {
         .iter()
         .flat_map(|value| value.texts())
         .find_map(|text| controlled_vocabularies::format(&text));
-    let about =
-        |indicator, holds: fn(Format) -> bool, yes: &str, no: &str| match (known, declared.first())
-        {
-            (Some(format), _) => {
-                let text = if holds(format) { yes } else { no };
-                if_met(indicator, holds(format), format!("{} {text}", format.name))
-            }
-            (None, Some(value)) => missed(
-                indicator,
-                format!("{} is an unknown format", format_value(*value)),
+    let (open, machine_readable) = match (known, declared.first()) {
+        (Some(format), _) => (
+            if_met(
+                I::OpenFormat,
+                format.open,
+                format!(
+                    "{} is {} format",
+                    format.name,
+                    if format.open {
+                        "an open"
+                    } else {
+                        "a proprietary"
+                    }
+                ),
             ),
-            (None, None) => missed(indicator, "neither format nor media type is declared"),
-        };
-    [
-        listed,
-        about(
-            I::OpenFormat,
-            |format| format.open,
-            "is an open format",
-            "is a proprietary format",
+            if_met(
+                I::MachineReadable,
+                format.machine_readable,
+                format!(
+                    "{} is {}machine-readable",
+                    format.name,
+                    if format.machine_readable { "" } else { "not " }
+                ),
+            ),
         ),
-        about(
-            I::MachineReadable,
-            |format| format.machine_readable,
-            "is machine-readable",
-            "is not machine-readable",
-        ),
-    ]
+        (None, value) => {
+            let reason = match value {
+                Some(value) => format!("{} is an unknown format", format_value(*value)),
+                None => "neither format nor media type is declared".to_owned(),
+            };
+            (
+                missed(I::OpenFormat, reason.as_str()),
+                missed(I::MachineReadable, reason),
+            )
+        }
+    };
+    [listed, open, machine_readable]
 }
 
 /// Assesses licence and rights: those of the distribution, else of the dataset.
-fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
-    let first = |property: &str| nodes.iter().find_map(|node| node.value(property));
-    let license = match first(dcterms::LICENSE) {
+fn check_terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
+    let declared = find_value(nodes, dcterms::LICENSE);
+    let license = match declared {
         Some(value) => met(I::License, format_whole_value(value)),
         None => missed(I::License, "there is no dct:license"),
     };
-    let listed = match first(dcterms::LICENSE) {
+    let listed = match declared {
         Some(value) if value.iri().is_some_and(controlled_vocabularies::is_license) => {
             met(I::LicenseListed, value.term().text())
         }
@@ -417,11 +438,16 @@ fn terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         ),
         None => missed(I::LicenseListed, "there is no dct:license"),
     };
-    let rights = match first(dcterms::RIGHTS) {
+    let rights = match find_value(nodes, dcterms::RIGHTS) {
         Some(value) => met(I::Rights, format_value(value)),
         None => missed(I::Rights, "there is no dct:rights"),
     };
     [license, listed, rights]
+}
+
+/// Returns the value of a property at the first node that has one.
+fn find_value<'g>(nodes: &[Node<'g>], property: &str) -> Option<Node<'g>> {
+    nodes.iter().find_map(|node| node.value(property))
 }
 
 /// Returns an IRI unchanged, any other value on one line.
@@ -431,7 +457,7 @@ fn format_whole_value(value: Node<'_>) -> String {
         .map_or_else(|| format_value(value), str::to_owned)
 }
 
-fn texts(node: Node<'_>) -> [Finding; 5] {
+fn check_texts(node: Node<'_>) -> [Finding; 5] {
     let lengths: Vec<usize> = node
         .objects(dcterms::DESCRIPTION)
         .map(|text| text.term().text().trim().chars().count())
@@ -455,19 +481,22 @@ fn texts(node: Node<'_>) -> [Finding; 5] {
             format!("the longest description has {longest} characters"),
         ),
         check_language_tags(I::DescriptionLanguage, node, dcterms::DESCRIPTION),
-        encoding(node),
+        check_encoding(node),
     ]
 }
 
 /// Returns missed if a title, description or keyword was decoded wrongly.
-fn encoding(node: Node<'_>) -> Finding {
+fn check_encoding(node: Node<'_>) -> Finding {
     for property in [dcterms::TITLE, dcterms::DESCRIPTION, dcat::KEYWORD] {
         for text in node.objects(property) {
             if let Some(word) = misread_word(text.term().text()) {
                 let repaired = repair_encoding(word);
                 return missed(
                     I::TextEncoding,
-                    format!("{} contains “{word}” for “{repaired}”", prefixed(property)),
+                    format!(
+                        "{} contains “{word}” for “{repaired}”",
+                        to_prefixed_name(property)
+                    ),
                 );
             }
         }
@@ -485,15 +514,18 @@ fn misread_word(text: &str) -> Option<&str> {
 fn check_language_tags(indicator: I, node: Node<'_>, property: &str) -> Finding {
     let mut languages: Vec<&str> = node.objects(property).filter_map(Node::language).collect();
     let all = node.objects(property).count();
-    let untold = all - languages.len();
+    let untagged = all - languages.len();
     languages.sort_unstable();
     languages.dedup();
-    match (all, untold) {
-        (0, _) => missed(indicator, format!("there is no {}", prefixed(property))),
+    match (all, untagged) {
+        (0, _) => missed(
+            indicator,
+            format!("there is no {}", to_prefixed_name(property)),
+        ),
         (_, 0) => met(indicator, format!("in {}", languages.join(", "))),
         _ => missed(
             indicator,
-            format!("{untold} of {all} without a language tag"),
+            format!("{untagged} of {all} without a language tag"),
         ),
     }
 }
@@ -506,7 +538,7 @@ const OF_CONTENT: [I; 5] = [
     I::LiteralLanguages,
 ];
 
-fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
+fn assess_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
     let Some(content) = content else {
         return OF_CONTENT
             .map(|indicator| unknown(indicator, "no content is stored"))
@@ -519,14 +551,6 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
     let (shared, others): (Vec<&str>, Vec<&str>) = shared
         .filter(|name| !controlled_vocabularies::is_of_rdf(name))
         .partition(|name| controlled_vocabularies::is_vocabulary(name));
-    let listed = |names: &[&str]| {
-        names
-            .iter()
-            .take(MAX_NAMES)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     let links: u64 = content.links.iter().map(|(_, count)| count).sum();
     let spaces: Vec<&str> = content
         .links
@@ -534,14 +558,14 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
         .map(|(space, _)| space.as_str())
         .collect();
     vec![
-        sound(skipped, content),
+        check_soundness(skipped, content),
         match links {
             0 => missed(I::Links, "no triple links to another source"),
             _ => met(
                 I::Links,
                 format!(
                     "{links} triples link to other sources, most to {}",
-                    listed(&spaces)
+                    join_names(&spaces)
                 ),
             ),
         },
@@ -549,22 +573,27 @@ fn of_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
             let own = if others.is_empty() {
                 "only those of RDF".to_owned()
             } else {
-                format!("only {}", listed(&others))
+                format!("only {}", join_names(&others))
             };
             missed(I::Vocabularies, own)
         } else {
-            met(I::Vocabularies, listed(&shared))
+            met(I::Vocabularies, join_names(&shared))
         },
         if_met(
             I::Classes,
             content.class_count > 0,
             format!("{} classes", content.class_count),
         ),
-        literal_languages(content),
+        check_literal_languages(content),
     ]
 }
 
-fn sound(skipped: &str, content: &Summary) -> Finding {
+/// Lists the first names.
+fn join_names(names: &[&str]) -> String {
+    names[..names.len().min(MAX_NAMES)].join(", ")
+}
+
+fn check_soundness(skipped: &str, content: &Summary) -> Finding {
     let mut reason = format!(
         "{skipped} unreadable and {} readable statements",
         content.triples
@@ -585,7 +614,7 @@ fn sound(skipped: &str, content: &Summary) -> Finding {
     if_met(I::Sound, skipped == "0" && mixed == 0, reason)
 }
 
-fn literal_languages(content: &Summary) -> Finding {
+fn check_literal_languages(content: &Summary) -> Finding {
     let tags: Vec<&str> = content
         .languages
         .iter()

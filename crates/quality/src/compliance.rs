@@ -6,7 +6,7 @@
 use super::description::Node;
 use lodeseek_catalog::application_profile::{self, ValueKind};
 use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, rdf, skos, spdx};
-use lodeseek_rdf::{TermId, prefixed};
+use lodeseek_rdf::{TermId, to_prefixed_name};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,16 +163,19 @@ impl<'d> Compliance<'d> {
     }
 
     fn node(&mut self, name: &str, node: Node<'_>, (mandatory, recommended): (&[&str], &[&str])) {
-        let lacks = |property: &&&str| node.value(property).is_none();
         let mut faults: BTreeSet<(&str, Fault)> = BTreeSet::new();
-        for property in mandatory.iter().filter(lacks) {
-            faults.insert((*property, Fault::Missing));
+        for property in mandatory {
+            if node.value(property).is_none() {
+                faults.insert((*property, Fault::Missing));
+            }
         }
-        for property in recommended.iter().filter(lacks) {
-            self.recommendations.push(Recommendation {
-                node: name.to_owned(),
-                property: prefixed(property),
-            });
+        for property in recommended {
+            if node.value(property).is_none() {
+                self.recommendations.push(Recommendation {
+                    node: name.to_owned(),
+                    property: to_prefixed_name(property),
+                });
+            }
         }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (property, value) in node.statements() {
@@ -196,7 +199,7 @@ impl<'d> Compliance<'d> {
         for (property, fault) in faults {
             self.violations.push(Violation {
                 node: name.to_owned(),
-                property: prefixed(property),
+                property: to_prefixed_name(property),
                 fault,
             });
         }

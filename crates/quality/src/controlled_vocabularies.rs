@@ -38,7 +38,7 @@ const FILE_TYPES: &str = "publications.europa.eu/resource/authority/file-type/";
 const MEDIA_TYPES: &str = "iana.org/assignments/media-types/";
 
 /// Returns the address without scheme and `www.`; `None` if it is not a web address.
-fn address(iri: &str) -> Option<String> {
+fn strip_scheme(iri: &str) -> Option<String> {
     let rest = iri
         .strip_prefix("https://")
         .or_else(|| iri.strip_prefix("http://"))?;
@@ -46,7 +46,7 @@ fn address(iri: &str) -> Option<String> {
 }
 
 fn lies_under(iri: &str, place: &str) -> bool {
-    address(iri).is_some_and(|address| {
+    strip_scheme(iri).is_some_and(|address| {
         let beginning = address.get(..place.len());
         beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(place))
     })
@@ -216,7 +216,7 @@ const FORMATS: &[(&str, &[&str], bool, bool)] = &[
 /// Returns the format of a text or IRI. Compressed archives (zip, gzip) are not formats, as their content is unknown.
 pub(super) fn format(text: &str) -> Option<Format> {
     let text = text.trim();
-    let own = address(text).map(|address| {
+    let own = strip_scheme(text).map(|address| {
         let name = [FILE_TYPES, MEDIA_TYPES]
             .iter()
             .find_map(|place| address.strip_prefix(place));

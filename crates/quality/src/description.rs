@@ -73,24 +73,25 @@ impl<'g> Node<'g> {
 
     /// Returns the name: the literal itself, a label, or the end of the IRI.
     pub(super) fn name(self) -> String {
-        let labels = [
+        match self.term() {
+            TermRef::Literal { lexical, .. } => lexical.trim().to_owned(),
+            TermRef::Iri(iri) => self.label().unwrap_or_else(|| local_name(iri)).to_owned(),
+            TermRef::Blank(_) | TermRef::Triple(_) => self.label().unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn label(self) -> Option<&'g str> {
+        let properties = [
             foaf::NAME,
             skos::PREF_LABEL,
             rdfs::LABEL,
             vcard::FN,
             dcterms::TITLE,
         ];
-        let label = || {
-            labels
-                .iter()
-                .find_map(|label| self.value(label))
-                .map(|label| label.term().text())
-        };
-        match self.term() {
-            TermRef::Literal { lexical, .. } => lexical.trim().to_owned(),
-            TermRef::Iri(iri) => label().unwrap_or_else(|| local_name(iri)).to_owned(),
-            TermRef::Blank(_) | TermRef::Triple(_) => label().unwrap_or_default().to_owned(),
-        }
+        let label = properties
+            .iter()
+            .find_map(|property| self.value(property))?;
+        Some(label.term().text())
     }
 
     /// Returns texts that may contain the name of a format: the value itself and its label.

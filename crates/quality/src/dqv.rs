@@ -13,24 +13,24 @@ pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
     let mut triples = Vec::new();
     for dimension in Dimension::ALL {
         triples.push(triple(
-            &term(dimension.name()),
+            &quality_term(dimension.name()),
             rdf::TYPE,
             node(dqv::DIMENSION),
         ));
     }
     for finding in &assessment.findings {
-        metric(&mut triples, finding.indicator);
+        add_metric(&mut triples, finding.indicator);
         if finding.outcome != Outcome::Unknown {
-            measurement(&mut triples, finding, dataset);
+            add_measurement(&mut triples, finding, dataset);
         }
     }
-    let score = Measured {
+    let score = Measurement {
         key: "score",
         metric: node(quality::SCORE),
         value: assessment.score(),
     };
     triples.push(triple(&score.metric, rdf::TYPE, node(dqv::METRIC)));
-    score.say(
+    score.add_triples(
         &mut triples,
         dataset,
         &format!("{} of 405 points", assessment.score()),
@@ -39,7 +39,7 @@ pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
 }
 
 /// Returns the IRI of a metric or dimension.
-fn term(key: &str) -> NamedNode {
+fn quality_term(key: &str) -> NamedNode {
     node(&format!("{}{key}", quality::NAMESPACE))
 }
 
@@ -51,41 +51,41 @@ fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Trip
     Triple::new(subject.clone(), node(predicate), object)
 }
 
-fn metric(triples: &mut Vec<Triple>, indicator: Indicator) {
-    let metric = term(indicator.key());
+fn add_metric(triples: &mut Vec<Triple>, indicator: Indicator) {
+    let metric = quality_term(indicator.key());
     let definition = Literal::new_language_tagged_literal_unchecked(indicator.definition(), "en");
     triples.push(triple(&metric, rdf::TYPE, node(dqv::METRIC)));
     triples.push(triple(&metric, skos::DEFINITION, definition));
     triples.push(triple(
         &metric,
         dqv::IN_DIMENSION,
-        term(indicator.dimension().name()),
+        quality_term(indicator.dimension().name()),
     ));
 }
 
-fn measurement(triples: &mut Vec<Triple>, finding: &Finding, dataset: &NamedNode) {
+fn add_measurement(triples: &mut Vec<Triple>, finding: &Finding, dataset: &NamedNode) {
     let indicator = finding.indicator;
     let value = if finding.outcome == Outcome::Met {
         indicator.weight()
     } else {
         0
     };
-    Measured {
+    Measurement {
         key: indicator.key(),
-        metric: term(indicator.key()),
+        metric: quality_term(indicator.key()),
         value,
     }
-    .say(triples, dataset, &finding.reason);
+    .add_triples(triples, dataset, &finding.reason);
 }
 
-struct Measured<'k> {
+struct Measurement<'k> {
     key: &'k str,
     metric: NamedNode,
     value: u32,
 }
 
-impl Measured<'_> {
-    fn say(&self, triples: &mut Vec<Triple>, dataset: &NamedNode, reason: &str) {
+impl Measurement<'_> {
+    fn add_triples(&self, triples: &mut Vec<Triple>, dataset: &NamedNode, reason: &str) {
         let own = node(&format!("{}/quality#{}", dataset.as_str(), self.key));
         triples.push(triple(dataset, dqv::HAS_QUALITY_MEASUREMENT, own.clone()));
         triples.push(triple(&own, rdf::TYPE, node(dqv::QUALITY_MEASUREMENT)));

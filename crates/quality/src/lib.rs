@@ -24,12 +24,12 @@ pub use compliance::{Fault, Recommendation, Violation};
 pub use dqv::to_dqv;
 pub use indicator::{Dimension, Indicator};
 pub use overview::{DatasetLabel, DatasetRow, Overview, Problem, PublisherRow};
-pub use url_checks::{CheckOptions, UrlCheck, UrlChecks, check};
+pub use url_checks::{CheckOptions, UrlCheck, UrlChecks, check_urls};
 
 use serde::Serialize;
 
-/// Points of all scored indicators.
-pub const POINTS: u32 = 405;
+/// Maximum score: the points of all scored indicators.
+pub const MAX_SCORE: u32 = 405;
 
 /// Outcome of an indicator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -64,11 +64,11 @@ pub struct Points {
 }
 
 impl Points {
-    /// Returns the score: the share of the points, out of [`POINTS`], rounded. `None` if no outcome could be
+    /// Returns the score: the share of the points, out of [`MAX_SCORE`], rounded. `None` if no outcome could be
     /// determined.
     #[must_use]
     pub fn score(self) -> Option<u32> {
-        (self.of > 0).then(|| (2 * self.given * POINTS + self.of) / (2 * self.of))
+        (self.of > 0).then(|| (2 * self.given * MAX_SCORE + self.of) / (2 * self.of))
     }
 }
 

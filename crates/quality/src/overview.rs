@@ -169,25 +169,21 @@ impl Overview {
     /// Returns the mean share of the points of a dimension, of those that could be determined.
     #[must_use]
     pub fn share_of(&self, dimension: Dimension) -> Option<f64> {
-        let of_dimension = || {
-            self.all
-                .problems
-                .iter()
-                .filter(|problem| problem.indicator.dimension() == dimension)
-        };
-        let sum = |count: fn(&Problem) -> u64| -> u64 {
-            of_dimension()
-                .map(|problem| count(problem) * u64::from(problem.indicator.weight()))
-                .sum()
-        };
-        let checked = sum(|problem| problem.met + problem.missed);
-        (checked > 0).then(|| sum(|problem| problem.met) as f64 / checked as f64)
+        let (mut met, mut checked) = (0, 0);
+        for problem in &self.all.problems {
+            if problem.indicator.dimension() == dimension {
+                let weight = u64::from(problem.indicator.weight());
+                met += problem.met * weight;
+                checked += (problem.met + problem.missed) * weight;
+            }
+        }
+        (checked > 0).then(|| met as f64 / checked as f64)
     }
 
-    /// Returns the mean share of the points of a dimension in percent, rounded half up: the number that people are shown.
+    /// Returns the mean share of the points of a dimension in round_percent, rounded half up: the number that people are shown.
     #[must_use]
     pub fn percent_of(&self, dimension: Dimension) -> Option<u32> {
-        self.share_of(dimension).map(percent)
+        self.share_of(dimension).map(round_percent)
     }
 
     /// Returns the number of datasets of each band, best band first.
@@ -233,27 +229,27 @@ impl Overview {
 
     /// Returns the datasets with the lowest scores, lowest first, then by id.
     #[must_use]
-    pub fn worst(&self, most: usize) -> Vec<&DatasetRow> {
+    pub fn worst(&self, max_rows: usize) -> Vec<&DatasetRow> {
         let mut rows: Vec<&DatasetRow> = self.rows.iter().collect();
         rows.sort_by(|a, b| (a.score, &a.dataset.id).cmp(&(b.score, &b.dataset.id)));
-        rows.truncate(most);
+        rows.truncate(max_rows);
         rows
     }
 }
 
-/// Returns a share in percent, rounded half up. Formatting with `{:.0}` rounds half to even instead.
-fn percent(share: f64) -> u32 {
+/// Returns a share in round_percent, rounded half up. Formatting with `{:.0}` rounds half to even instead.
+fn round_percent(share: f64) -> u32 {
     (100.0 * share).round() as u32
 }
 
 #[cfg(test)]
 mod tests {
-    use super::percent;
+    use super::round_percent;
 
     #[test]
     fn halves_are_rounded_up() {
         assert_eq!(
-            [0.0, 0.624, 0.725, 0.735, 1.0].map(percent),
+            [0.0, 0.624, 0.725, 0.735, 1.0].map(round_percent),
             [0, 62, 73, 74, 100]
         );
     }

@@ -609,7 +609,7 @@ proptest! {
             assessed(&kept.collect::<Vec<_>>().join("\n"), None, &answered(200))
         };
         let (less, more) = (of(&|place| kept[place]), of(&|place| kept[place] || place == one_more));
-        prop_assert!(less.score() <= POINTS && less.points().given <= less.points().of);
+        prop_assert!(less.score() <= MAX_SCORE && less.points().given <= less.points().of);
         for (less, more) in less.findings.iter().zip(&more.findings) {
             // A part that is described is held to the profile.
             if less.indicator != Indicator::Profile {

@@ -117,7 +117,7 @@ impl Default for CheckOptions {
 }
 
 /// Checks URLs, several hosts in parallel. Calls `on_answer` with each result as it arrives.
-pub fn check(
+pub fn check_urls(
     egress: &Egress,
     addresses: &[String],
     now: DateTime,
@@ -137,14 +137,8 @@ pub fn check(
         for _ in 0..options.hosts {
             let (sender, hosts) = (sender.clone(), &hosts);
             scope.spawn(move || {
-                let next = || {
-                    hosts
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .pop_front()
-                };
-                while let Some(of_host) = next() {
-                    for (place, address) in of_host.into_iter().enumerate() {
+                while let Some(addresses) = take_next_host(hosts) {
+                    for (place, address) in addresses.into_iter().enumerate() {
                         thread::sleep(if place > 0 {
                             options.pause
                         } else {
@@ -152,7 +146,7 @@ pub fn check(
                         });
                         // The receiver lives as long as this scope.
                         let _ = sender
-                            .send((address.clone(), check_one(egress, address, now, options)));
+                            .send((address.clone(), check_url(egress, address, now, options)));
                     }
                 }
             });
@@ -164,7 +158,15 @@ pub fn check(
     });
 }
 
-fn check_one(egress: &Egress, address: &str, now: DateTime, options: &CheckOptions) -> UrlCheck {
+/// Takes the addresses of the next host. The lock is released on return, so that other threads continue meanwhile.
+fn take_next_host<'a>(hosts: &Mutex<VecDeque<Vec<&'a String>>>) -> Option<Vec<&'a String>> {
+    hosts
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .pop_front()
+}
+
+fn check_url(egress: &Egress, address: &str, now: DateTime, options: &CheckOptions) -> UrlCheck {
     let answered = match egress.head(address).with_limits(options.limits).send() {
         // Servers without support for HEAD respond with one of these.
         Ok(answer) if matches!(answer.status(), 400 | 403 | 404 | 405 | 501) => {
@@ -202,7 +204,7 @@ mod tests {
         };
         let now: DateTime = "2026-01-02T03:04:05Z".parse().expect("a time");
         let mut found = BTreeMap::new();
-        check(
+        check_urls(
             &Egress::new(policy),
             &addresses,
             now,

@@ -26,24 +26,16 @@ impl Ranking {
     ///
     /// ```
     /// use lodeseek_ranking::{DatasetId, Ranking, Scored};
-    /// let scored = |id: &str, score| Scored { id: DatasetId::new(id).expect("an id"), score };
-    /// let ranking = Ranking::from_scores(vec![scored("10", 1.0), scored("9", 1.0), scored("2", 3.0)]);
+    /// let scores = [("10", 1.0), ("9", 1.0), ("2", 3.0)];
+    /// let ranking = Ranking::from_scores(scores.map(|(id, score)| Scored { id: DatasetId::new(id).expect("an id"), score }).to_vec());
     /// let ids: Vec<_> = ranking.iter().map(|entry| entry.id.as_str()).collect();
     /// assert_eq!(ids, ["2", "9", "10"]);
     /// ```
     #[must_use]
     pub fn from_scores(mut entries: Vec<Scored>) -> Self {
-        // Adding 0 turns −0 into 0, so that both are tied.
-        let key = |score: f64| {
-            if score.is_nan() {
-                f64::NEG_INFINITY
-            } else {
-                score + 0.0
-            }
-        };
         entries.sort_by(|a, b| {
-            key(b.score)
-                .total_cmp(&key(a.score))
+            sort_key(b.score)
+                .total_cmp(&sort_key(a.score))
                 .then_with(|| b.id.cmp(&a.id))
         });
         Self { entries }
@@ -62,15 +54,17 @@ impl Ranking {
     ///
     /// ```
     /// use lodeseek_ranking::{DatasetId, Ranking, Scored};
-    /// let scored = |id: &str, score| Scored { id: DatasetId::new(id).expect("an id"), score };
-    /// let first = Ranking::from_scores(vec![scored("a", 1.0)]);
-    /// let other = Ranking::from_scores(vec![scored("c", 9.0), scored("a", 8.0), scored("b", 7.0)]);
+    /// fn ranking(scores: &[(&str, f64)]) -> Ranking {
+    ///     Ranking::from_scores(scores.iter().map(|(id, score)| Scored { id: DatasetId::new(*id).expect("an id"), score: *score }).collect())
+    /// }
+    /// let first = ranking(&[("a", 1.0)]);
+    /// let other = ranking(&[("c", 9.0), ("a", 8.0), ("b", 7.0)]);
     /// let ids: Vec<_> = first.append(&other).iter().map(|entry| entry.id.to_string()).collect();
     /// assert_eq!(ids, ["a", "c", "b"]);
     /// ```
     #[must_use]
     pub fn append(mut self, other: &Self) -> Self {
-        let held: BTreeSet<DatasetId> = self
+        let present: BTreeSet<DatasetId> = self
             .entries
             .iter()
             .map(|scored| scored.id.clone())
@@ -79,7 +73,7 @@ impl Ranking {
         let others = other
             .entries
             .iter()
-            .filter(|scored| !held.contains(&scored.id))
+            .filter(|scored| !present.contains(&scored.id))
             .zip(1_u32..);
         let behind = others.map(|(scored, place)| Scored {
             id: scored.id.clone(),
@@ -104,5 +98,15 @@ impl Ranking {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+}
+
+/// Returns the number by which a score is sorted.
+fn sort_key(score: f64) -> f64 {
+    if score.is_nan() {
+        f64::NEG_INFINITY
+    } else {
+        // Adding 0 turns −0 into 0, so that both are tied.
+        score + 0.0
     }
 }

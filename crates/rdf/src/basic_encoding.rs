@@ -21,21 +21,20 @@ pub(crate) fn encode<E>(
     let object = match triple.object {
         Term::Triple(inner) => {
             let node = node(&inner);
-            let statement = |property, object| {
-                Triple::new(node.clone(), NamedNode::new_unchecked(property), object)
-            };
-            add(statement(
-                rdf::TYPE,
-                NamedNode::new_unchecked(rdf::TRIPLE_TERM).into(),
-            ))?;
-            add(statement(rdf::TT_SUBJECT, inner.subject.into()))?;
-            add(statement(rdf::TT_PREDICATE, inner.predicate.into()))?;
-            encode(statement(rdf::TT_OBJECT, inner.object), add)?;
+            let class = NamedNode::new_unchecked(rdf::TRIPLE_TERM);
+            add(describe_node(&node, rdf::TYPE, class))?;
+            add(describe_node(&node, rdf::TT_SUBJECT, inner.subject))?;
+            add(describe_node(&node, rdf::TT_PREDICATE, inner.predicate))?;
+            encode(describe_node(&node, rdf::TT_OBJECT, inner.object), add)?;
             node.into()
         }
         other => other,
     };
     add(Triple { object, ..triple })
+}
+
+fn describe_node(node: &BlankNode, property: &str, object: impl Into<Term>) -> Triple {
+    Triple::new(node.clone(), NamedNode::new_unchecked(property), object)
 }
 
 /// Returns the blank node that stands for a triple term.
@@ -46,12 +45,11 @@ pub(crate) fn node(triple: &Triple) -> BlankNode {
 /// Returns the encoding of a graph.
 pub(crate) fn encode_graph(graph: &TripleGraph) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
-    let mut insert = |triple: Triple| {
-        builder.insert(&triple);
-        Ok::<_, std::convert::Infallible>(())
-    };
     for triple in graph.triples() {
-        let Ok(()) = encode(graph.to_triple(*triple), &mut insert);
+        let Ok(()) = encode(graph.to_triple(*triple), &mut |triple: Triple| {
+            builder.insert(&triple);
+            Ok::<_, std::convert::Infallible>(())
+        });
     }
     builder.finish()
 }

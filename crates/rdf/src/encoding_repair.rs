@@ -31,14 +31,14 @@ fn decode_whole(text: &str) -> Option<String> {
 
 /// If true, the character is the first byte of a no-break space whose second byte became a plain space: `aireÂ de`.
 fn is_rest_of_space(characters: &[char], place: usize) -> bool {
-    let ends_word = |c: &char| c.is_lowercase() || ".,;:)".contains(*c);
     characters[place] == '\u{c2}'
         && characters
             .get(place + 1)
             .is_some_and(char::is_ascii_whitespace)
-        && place
-            .checked_sub(1)
-            .is_some_and(|before| ends_word(&characters[before]))
+        && place.checked_sub(1).is_some_and(|before| {
+            let before = characters[before];
+            before.is_lowercase() || ".,;:)".contains(before)
+        })
 }
 
 /// Decodes the sequences of a text that came from Latin letters or typographic signs. Other characters are unchanged.

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::PathBuf;
 
 /// Bytes of a run in memory.
-const RUN_BYTES: usize = 64 << 20;
+const MAX_RUN_BYTES: usize = 64 << 20;
 
 /// Number that an [`ExternalSorter`] can sort.
 pub trait SortKey: Ord + Copy {
@@ -92,7 +92,7 @@ impl<K: SortKey> ExternalSorter<K> {
     pub fn new(folder: PathBuf) -> Self {
         Self {
             keys: Vec::new(),
-            limit: RUN_BYTES / K::BYTES,
+            limit: MAX_RUN_BYTES / K::BYTES,
             folder: ScratchFolder::new(folder),
             runs: Vec::new(),
         }

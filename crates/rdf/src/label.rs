@@ -45,13 +45,13 @@ pub fn namespace(iri: &str) -> Option<&str> {
 /// Returns the short form of an IRI: `foaf:Person` if its namespace is in [`PREFIXES`], otherwise the local name.
 ///
 /// ```
-/// use lodeseek_rdf::prefixed;
-/// assert_eq!(prefixed("http://xmlns.com/foaf/0.1/Person"), "foaf:Person");
-/// assert_eq!(prefixed("http://example.org/ns#City"), "City");
-/// assert_eq!(prefixed("http://example.org/"), "http://example.org/");
+/// use lodeseek_rdf::to_prefixed_name;
+/// assert_eq!(to_prefixed_name("http://xmlns.com/foaf/0.1/Person"), "foaf:Person");
+/// assert_eq!(to_prefixed_name("http://example.org/ns#City"), "City");
+/// assert_eq!(to_prefixed_name("http://example.org/"), "http://example.org/");
 /// ```
 #[must_use]
-pub fn prefixed(iri: &str) -> String {
+pub fn to_prefixed_name(iri: &str) -> String {
     let in_namespace = PREFIXES
         .iter()
         .find_map(|(prefix, namespace)| Some((prefix, iri.strip_prefix(namespace)?)));
@@ -168,16 +168,13 @@ fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
         return languages.len();
     };
     let primary = tag.split('-').next().unwrap_or(tag);
-    let is_it = |wanted: &&str| {
-        wanted
-            .split('-')
-            .next()
-            .is_some_and(|wanted| wanted.eq_ignore_ascii_case(primary))
-    };
-    languages
-        .iter()
-        .position(is_it)
-        .unwrap_or(languages.len() + 1)
+    for (rank, preferred) in languages.iter().enumerate() {
+        let preferred = preferred.split('-').next().unwrap_or(preferred);
+        if preferred.eq_ignore_ascii_case(primary) {
+            return rank;
+        }
+    }
+    languages.len() + 1
 }
 
 /// Text in place of the label of a term that has none.
@@ -197,7 +194,7 @@ impl<'g> Labels<'g> {
     pub fn for_index(graph: &'g TripleGraph) -> Self {
         Self {
             graph,
-            chosen: choose(graph, graph.triples(), &[rdfs::LABEL], &["en"]),
+            chosen: choose_labels(graph, graph.triples(), &[rdfs::LABEL], &["en"]),
             as_words: false,
         }
     }
@@ -207,7 +204,7 @@ impl<'g> Labels<'g> {
     pub fn for_display(graph: &'g TripleGraph, languages: &[&str]) -> Self {
         Self {
             graph,
-            chosen: choose(graph, graph.triples(), LABEL_PROPERTIES, languages),
+            chosen: choose_labels(graph, graph.triples(), LABEL_PROPERTIES, languages),
             as_words: true,
         }
     }
@@ -230,7 +227,7 @@ impl<'g> Labels<'g> {
         let triples = terms.into_iter().flat_map(|id| graph.subject_triples(id));
         Self {
             graph,
-            chosen: choose(graph, triples, LABEL_PROPERTIES, languages),
+            chosen: choose_labels(graph, triples, LABEL_PROPERTIES, languages),
             as_words: true,
         }
     }
@@ -265,7 +262,7 @@ impl<'g> Labels<'g> {
 }
 
 /// Selects the label literal of each subject with the best (language, property, text), in one pass over the triples.
-fn choose<'t>(
+fn choose_labels<'t>(
     graph: &TripleGraph,
     triples: impl IntoIterator<Item = &'t Triple>,
     properties: &[&str],

@@ -23,12 +23,12 @@ pub use encoding_repair::repair_encoding;
 pub use external_sort::{ExternalSorter, SortKey, SortedKeys};
 pub use label::{
     LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line,
-    percent_decode, prefixed, words,
+    percent_decode, to_prefixed_name, words,
 };
 pub use language::{corrected_language_code, language_name, shortest_language_code};
 pub use output::{Omissions, RdfForm, RdfSyntax, RdfVersion, SerializedGraph, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
-pub use relabel::{relabelled, relabelled_term};
+pub use relabel::{relabel_term, relabel_triple};
 pub use table_graph::{GraphTable, TableGraph};
 pub use triple_stream::{TripleStreamWriter, is_writable_iri, is_writable_tag, read_triple_stream};
 pub use triples::{

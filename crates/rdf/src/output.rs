@@ -114,11 +114,14 @@ impl RdfSyntax {
             return Ok(document.finish()?);
         }
         let mut serializer = self.serializer().for_writer(writer);
-        let mut write = |triple: Triple| serializer.serialize_triple(triple.as_ref());
         for triple in triples {
             match self {
-                Self::JsonLd => basic_encoding::encode(triple?, &mut write)?,
-                Self::Turtle | Self::NTriples | Self::RdfXml => write(triple?)?,
+                Self::JsonLd => basic_encoding::encode(triple?, &mut |triple: Triple| {
+                    serializer.serialize_triple(triple.as_ref())
+                })?,
+                Self::Turtle | Self::NTriples | Self::RdfXml => {
+                    serializer.serialize_triple(triple?.as_ref())?;
+                }
             }
         }
         serializer.finish()?;

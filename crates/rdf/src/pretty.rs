@@ -17,8 +17,8 @@ pub struct PrettyError(String);
 ///
 /// ```
 /// use oxrdf::{NamedNode, Triple};
-/// let node = |iri| NamedNode::new_unchecked(iri);
-/// let triple = Triple::new(node("http://e.org/a"), node("http://www.w3.org/2000/01/rdf-schema#label"), oxrdf::Literal::from("A"));
+/// let [subject, label] = ["http://e.org/a", "http://www.w3.org/2000/01/rdf-schema#label"].map(NamedNode::new_unchecked);
+/// let triple = Triple::new(subject, label, oxrdf::Literal::from("A"));
 /// let turtle = lodeseek_rdf::to_pretty_turtle(&[triple])?;
 /// assert!(turtle.contains("rdfs:label \"A\""));
 /// # Ok::<_, lodeseek_rdf::PrettyError>(())

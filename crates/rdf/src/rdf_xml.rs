@@ -115,7 +115,7 @@ fn push_description(subject: &NamedOrBlankNode, out: &mut String) {
             )
         }
         NamedOrBlankNode::BlankNode(node) => {
-            write!(out, "<rdf:Description rdf:nodeID=\"{}\">", identifier(node))
+            write!(out, "<rdf:Description rdf:nodeID=\"{}\">", node_id(node))
         }
     };
 }
@@ -131,7 +131,7 @@ fn push_property<'t>(
     out: &mut String,
     removed: &mut u64,
 ) -> Result<(), &'t str> {
-    let (namespace, name) = split(predicate.as_str()).ok_or(predicate.as_str())?;
+    let (namespace, name) = split_name(predicate.as_str()).ok_or(predicate.as_str())?;
     let element = match namespace == rdf::NAMESPACE {
         true => Cow::Owned(format!("rdf:{name}")),
         false => Cow::Borrowed(name),
@@ -146,7 +146,7 @@ fn push_property<'t>(
             " rdf:resource=\"{}\"/>",
             escape_xml(node.as_str(), true).0
         ),
-        Term::BlankNode(node) => write!(out, " rdf:nodeID=\"{}\"/>", identifier(node)),
+        Term::BlankNode(node) => write!(out, " rdf:nodeID=\"{}\"/>", node_id(node)),
         Term::Literal(literal) => {
             if let Some(language) = literal.language() {
                 let _ = write!(out, " xml:lang=\"{}\"", escape_xml(language, true).0);
@@ -181,7 +181,7 @@ fn push_property<'t>(
 }
 
 /// Splits the IRI of a property into a namespace and a name. `None` if no element has this IRI.
-fn split(iri: &str) -> Option<(&str, &str)> {
+fn split_name(iri: &str) -> Option<(&str, &str)> {
     let tail = iri
         .char_indices()
         .rev()
@@ -215,7 +215,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 }
 
 /// Returns the identifier of a blank node: its label if that is a name.
-fn identifier(node: &BlankNode) -> Cow<'_, str> {
+fn node_id(node: &BlankNode) -> Cow<'_, str> {
     let label = node.as_str();
     if is_name(label) && !label.starts_with(ENCODED_LABEL_PREFIX) {
         return Cow::Borrowed(label);

@@ -78,7 +78,7 @@ impl<'g> TableGraph<'g> {
             let separator = if iri.contains('#') { '/' } else { '#' };
             parts.push(iris_that_begin_with(graph, &format!("{iri}{separator}")));
         }
-        let parts = merge(parts);
+        let parts = merge_ranges(parts);
         Some(Self {
             graph,
             rownum,
@@ -183,7 +183,7 @@ impl<'g> TableGraph<'g> {
 }
 
 /// Returns the union of ranges, ascending and disjoint.
-fn merge(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+fn merge_ranges(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut merged: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -198,15 +198,19 @@ fn merge(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
 /// Returns the identifiers of the IRIs that begin with a text. IRIs are in the order of their texts.
 fn iris_that_begin_with(graph: &TripleGraph, prefix: &str) -> Range<u32> {
     let count = graph.iris().count() as u32;
-    let text = |id: u32| match graph.term(TermId(id)) {
-        TermRef::Iri(iri) => iri,
-        _ => "",
-    };
-    let start = first_that(count, |id| text(id) >= prefix);
+    let start = first_that(count, |id| iri_text(graph, id) >= prefix);
     let end = first_that(count, |id| {
-        text(id) > prefix && !text(id).starts_with(prefix)
+        let text = iri_text(graph, id);
+        text > prefix && !text.starts_with(prefix)
     });
     start..end
+}
+
+fn iri_text(graph: &TripleGraph, id: u32) -> &str {
+    match graph.term(TermId(id)) {
+        TermRef::Iri(iri) => iri,
+        _ => "",
+    }
 }
 
 /// Returns the first of the numbers below `count` that satisfies a predicate, which all after it satisfy as well.
@@ -265,7 +269,7 @@ mod tests {
     #[test]
     fn ranges_are_merged() {
         let ranges = vec![7..9, 1..2, 2..4, 8..12, 20..21, 9..10];
-        assert_eq!(merge(ranges), [1..4, 7..12, 20..21]);
+        assert_eq!(merge_ranges(ranges), [1..4, 7..12, 20..21]);
     }
 
     #[test]

@@ -92,10 +92,10 @@ impl<W: FnMut(&[u8]) -> io::Result<()>> TripleSink for TripleStreamWriter<W> {
         self.piece.push(TRIPLE);
         let start = self.piece.len();
         push_subject(&mut self.piece, triple.subject);
-        replace_repeated(&mut self.piece, start, &mut self.subject);
+        replace_repetition(&mut self.piece, start, &mut self.subject);
         let start = self.piece.len();
         push_text(&mut self.piece, IRI, triple.predicate.as_str());
-        replace_repeated(&mut self.piece, start, &mut self.predicate);
+        replace_repetition(&mut self.piece, start, &mut self.predicate);
         push_term(&mut self.piece, triple.object);
         if self.piece.len() >= PIECE_BYTES {
             self.flush();
@@ -104,7 +104,7 @@ impl<W: FnMut(&[u8]) -> io::Result<()>> TripleSink for TripleStreamWriter<W> {
 }
 
 /// Replaces the term at the end of a piece if it is the last one of its place.
-fn replace_repeated(piece: &mut Vec<u8>, start: usize, last: &mut Vec<u8>) {
+fn replace_repetition(piece: &mut Vec<u8>, start: usize, last: &mut Vec<u8>) {
     if piece[start..] == last[..] {
         piece.truncate(start);
         piece.push(SAME);
@@ -174,8 +174,8 @@ pub fn read_triple_stream(piece: &[u8], sink: &mut dyn TripleSink) -> io::Result
         match *kind {
             START_FILE => sink.start_file(),
             TRIPLE => {
-                let subject = reader.repeated(&mut subject, PieceReader::subject)?;
-                let predicate = reader.repeated(&mut predicate, PieceReader::predicate)?;
+                let subject = reader.read_or_repeat(&mut subject, PieceReader::subject)?;
+                let predicate = reader.read_or_repeat(&mut predicate, PieceReader::predicate)?;
                 reader.object(|object| {
                     sink.insert_triple(TripleRef {
                         subject,
@@ -185,13 +185,13 @@ pub fn read_triple_stream(piece: &[u8], sink: &mut dyn TripleSink) -> io::Result
                 })?;
                 triples += 1;
             }
-            _ => return Err(invalid()),
+            _ => return Err(invalid_stream()),
         }
     }
     Ok(triples)
 }
 
-fn invalid() -> io::Error {
+fn invalid_stream() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
         "the stream of triples is damaged",
@@ -204,28 +204,31 @@ struct PieceReader<'p> {
 
 impl<'p> PieceReader<'p> {
     fn byte(&mut self) -> io::Result<u8> {
-        let (byte, rest) = self.rest.split_first().ok_or_else(invalid)?;
+        let (byte, rest) = self.rest.split_first().ok_or_else(invalid_stream)?;
         self.rest = rest;
         Ok(*byte)
     }
 
     fn text(&mut self) -> io::Result<&'p str> {
-        let (length, rest) = self.rest.split_first_chunk::<4>().ok_or_else(invalid)?;
+        let (length, rest) = self
+            .rest
+            .split_first_chunk::<4>()
+            .ok_or_else(invalid_stream)?;
         let length = u32::from_le_bytes(*length) as usize;
-        let (text, rest) = rest.split_at_checked(length).ok_or_else(invalid)?;
+        let (text, rest) = rest.split_at_checked(length).ok_or_else(invalid_stream)?;
         self.rest = rest;
-        std::str::from_utf8(text).map_err(|_| invalid())
+        std::str::from_utf8(text).map_err(|_| invalid_stream())
     }
 
     /// Reads a term, or returns the last one of its place if it is repeated.
-    fn repeated<T: Copy>(
+    fn read_or_repeat<T: Copy>(
         &mut self,
         last: &mut Option<T>,
         read: fn(&mut Self) -> io::Result<T>,
     ) -> io::Result<T> {
         if self.rest.first() == Some(&SAME) {
             self.byte()?;
-            return last.ok_or_else(invalid);
+            return last.ok_or_else(invalid_stream);
         }
         let term = read(self)?;
         *last = Some(term);
@@ -236,7 +239,7 @@ impl<'p> PieceReader<'p> {
         match self.byte()? {
             IRI => Ok(self.iri()?.into()),
             BLANK => Ok(BlankNodeRef::new_unchecked(self.text()?).into()),
-            _ => Err(invalid()),
+            _ => Err(invalid_stream()),
         }
     }
 
@@ -246,7 +249,7 @@ impl<'p> PieceReader<'p> {
         if is_writable_iri(text) {
             Ok(NamedNodeRef::new_unchecked(text))
         } else {
-            Err(invalid())
+            Err(invalid_stream())
         }
     }
 
@@ -255,14 +258,14 @@ impl<'p> PieceReader<'p> {
         if is_writable_tag(text) {
             Ok(text)
         } else {
-            Err(invalid())
+            Err(invalid_stream())
         }
     }
 
     fn predicate(&mut self) -> io::Result<NamedNodeRef<'p>> {
         match self.byte()? {
             IRI => self.iri(),
-            _ => Err(invalid()),
+            _ => Err(invalid_stream()),
         }
     }
 
@@ -279,7 +282,7 @@ impl<'p> PieceReader<'p> {
     }
 
     fn triple_term(&mut self, depth: usize) -> io::Result<Triple> {
-        let depth = depth.checked_sub(1).ok_or_else(invalid)?;
+        let depth = depth.checked_sub(1).ok_or_else(invalid_stream)?;
         let (subject, predicate) = (self.subject()?, self.predicate()?);
         let kind = self.byte()?;
         if kind == TRIPLE_TERM {
@@ -300,9 +303,9 @@ impl<'p> PieceReader<'p> {
             TEXT => LiteralRef::new_simple_literal(text).into(),
             TYPED => LiteralRef::new_typed_literal(text, self.iri()?).into(),
             TAGGED => LiteralRef::new_language_tagged_literal_unchecked(text, self.tag()?).into(),
-            LEFT_TO_RIGHT => directional(text, self.tag()?, BaseDirection::Ltr),
-            RIGHT_TO_LEFT => directional(text, self.tag()?, BaseDirection::Rtl),
-            _ => return Err(invalid()),
+            LEFT_TO_RIGHT => directional_literal(text, self.tag()?, BaseDirection::Ltr),
+            RIGHT_TO_LEFT => directional_literal(text, self.tag()?, BaseDirection::Rtl),
+            _ => return Err(invalid_stream()),
         })
     }
 }
@@ -322,16 +325,19 @@ pub fn is_writable_iri(iri: &str) -> bool {
 /// Returns true if RDF syntaxes can write a language tag: letters, then parts of letters and digits.
 #[must_use]
 pub fn is_writable_tag(tag: &str) -> bool {
-    let is_part =
-        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    tag.split('-').all(is_part)
+    tag.split('-')
+        .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
         && tag
             .bytes()
             .take_while(|byte| *byte != b'-')
             .all(|byte| byte.is_ascii_alphabetic())
 }
 
-fn directional<'p>(text: &'p str, language: &'p str, direction: BaseDirection) -> TermRef<'p> {
+fn directional_literal<'p>(
+    text: &'p str,
+    language: &'p str,
+    direction: BaseDirection,
+) -> TermRef<'p> {
     LiteralRef::new_directional_language_tagged_literal_unchecked(text, language, direction).into()
 }
 

@@ -144,18 +144,27 @@ impl<'a> From<LiteralRef<'a>> for TermRef<'a> {
     }
 }
 
-fn literal(lexical: &str, kind: LiteralKind<'_>) -> Literal {
-    let directional = |tag, direction| {
-        Literal::new_directional_language_tagged_literal_unchecked(lexical, tag, direction)
-    };
+fn to_literal(lexical: &str, kind: LiteralKind<'_>) -> Literal {
     match kind {
         LiteralKind::Plain => Literal::new_simple_literal(lexical),
         LiteralKind::Language(tag) => Literal::new_language_tagged_literal_unchecked(lexical, tag),
         LiteralKind::Datatype(iri) => {
             Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri))
         }
-        LiteralKind::LeftToRight(tag) => directional(tag, BaseDirection::Ltr),
-        LiteralKind::RightToLeft(tag) => directional(tag, BaseDirection::Rtl),
+        LiteralKind::LeftToRight(tag) => {
+            Literal::new_directional_language_tagged_literal_unchecked(
+                lexical,
+                tag,
+                BaseDirection::Ltr,
+            )
+        }
+        LiteralKind::RightToLeft(tag) => {
+            Literal::new_directional_language_tagged_literal_unchecked(
+                lexical,
+                tag,
+                BaseDirection::Rtl,
+            )
+        }
     }
 }
 
@@ -254,6 +263,11 @@ impl TermTable {
         from_key(self.key(index))
     }
 
+    /// Returns the position of the first term of a kind or a later one. The terms must be sorted.
+    fn first_of_kind(&self, kind: Kind) -> u32 {
+        self.entries.partition_point(|entry| entry.kind < kind) as u32
+    }
+
     fn key(&self, index: usize) -> Key<'_> {
         let (text, suffix, kind) = self.parts(index);
         (kind, text, suffix)
@@ -261,18 +275,18 @@ impl TermTable {
 }
 
 fn from_key<'a>((kind, text, suffix): Key<'a>) -> TermRef<'a> {
-    let literal = |kind| TermRef::Literal {
+    let kind = match kind {
+        Kind::Iri => return TermRef::Iri(text),
+        Kind::Blank => return TermRef::Blank(text),
+        Kind::Plain => LiteralKind::Plain,
+        Kind::Language => LiteralKind::Language(suffix),
+        Kind::Datatype => LiteralKind::Datatype(suffix),
+        Kind::LeftToRight => LiteralKind::LeftToRight(suffix),
+        Kind::RightToLeft => LiteralKind::RightToLeft(suffix),
+    };
+    TermRef::Literal {
         lexical: text,
         kind,
-    };
-    match kind {
-        Kind::Iri => TermRef::Iri(text),
-        Kind::Blank => TermRef::Blank(text),
-        Kind::Plain => literal(LiteralKind::Plain),
-        Kind::Language => literal(LiteralKind::Language(suffix)),
-        Kind::Datatype => literal(LiteralKind::Datatype(suffix)),
-        Kind::LeftToRight => literal(LiteralKind::LeftToRight(suffix)),
-        Kind::RightToLeft => literal(LiteralKind::RightToLeft(suffix)),
     }
 }
 
@@ -411,7 +425,7 @@ impl TripleGraphBuilder {
         let terms = &self.terms;
         let found = self
             .ids
-            .find(hash(key), |&id| terms.key(id as usize) == key)
+            .find(hash_key(key), |&id| terms.key(id as usize) == key)
             .copied();
         found.unwrap_or_else(|| {
             let id = self.terms.entries.len() as u32;
@@ -419,7 +433,7 @@ impl TripleGraphBuilder {
             self.terms.push(text, suffix, kind);
             let terms = &self.terms;
             self.ids
-                .insert_unique(hash(key), id, |&id| hash(terms.key(id as usize)));
+                .insert_unique(hash_key(key), id, |&id| hash_key(terms.key(id as usize)));
             id
         })
     }
@@ -429,7 +443,7 @@ impl TripleGraphBuilder {
     pub fn finish(self) -> TripleGraph {
         let terms = self.terms;
         drop(self.ids);
-        let order = order::sorted(&terms);
+        let order = order::sort_terms(&terms);
         let mut rank = vec![0u32; order.len()];
         let mut sorted = TermTable {
             arena: String::with_capacity(terms.arena.len()),
@@ -441,8 +455,8 @@ impl TripleGraphBuilder {
             sorted.push(text, suffix, kind);
         }
         let mut triples = self.triples;
-        let triple_terms = self.triple_terms.into_sorted(&mut rank, &mut triples);
-        TripleGraph::from_parts(sorted, triple_terms, sorted_triples(triples, &rank))
+        let triple_terms = self.triple_terms.rank_terms(&mut rank, &mut triples);
+        TripleGraph::from_parts(sorted, triple_terms, sort_triples(triples, &rank))
     }
 }
 
@@ -460,11 +474,10 @@ impl TripleSink for TripleGraphBuilder {
 ///
 /// Triples are counted into rows by subject, and each row is sorted: O(terms + T log d) for T triples and at most d triples
 /// of a subject.
-fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
-    let id = |old: u32| rank[old as usize];
+fn sort_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
     let mut ends = vec![0u32; rank.len() + 1];
     for &[subject, ..] in &triples {
-        ends[id(subject) as usize + 1] += 1;
+        ends[rank[subject as usize] as usize + 1] += 1;
     }
     for place in 1..ends.len() {
         ends[place] += ends[place - 1];
@@ -472,8 +485,9 @@ fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
     let mut rows = vec![0u64; triples.len()];
     for [subject, predicate, object] in triples {
         // At the end of this loop, the start of each row has become its end, which is the start of the next row.
-        let slot = &mut ends[id(subject) as usize];
-        rows[*slot as usize] = u64::from(id(predicate)) << 32 | u64::from(id(object));
+        let slot = &mut ends[rank[subject as usize] as usize];
+        let (predicate, object) = (rank[predicate as usize], rank[object as usize]);
+        rows[*slot as usize] = u64::from(predicate) << 32 | u64::from(object);
         *slot += 1;
     }
     let mut sorted = Vec::with_capacity(rows.len());
@@ -481,19 +495,18 @@ fn sorted_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
     for (subject, &end) in ends[..rank.len()].iter().enumerate() {
         let row = &mut rows[start..end as usize];
         row.sort_unstable();
-        let triple = |pair: &[u64]| Triple {
+        sorted.extend(row.chunk_by(|a, b| a == b).map(|pair| Triple {
             subject: TermId(subject as u32),
             predicate: TermId((pair[0] >> 32) as u32),
             object: TermId(pair[0] as u32),
-        };
-        sorted.extend(row.chunk_by(|a, b| a == b).map(triple));
+        }));
         start = end as usize;
     }
     sorted.shrink_to_fit();
     sorted
 }
 
-fn hash(key: Key<'_>) -> u64 {
+fn hash_key(key: Key<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     (key.0 as u8, key.1, key.2).hash(&mut hasher);
     hasher.finish()
@@ -507,10 +520,10 @@ fn hash(key: Key<'_>) -> u64 {
 /// use lodeseek_rdf::{TermRef, TripleGraphBuilder};
 /// use oxrdf::{NamedNodeRef, TripleRef};
 ///
-/// let iri = |text| NamedNodeRef::new_unchecked(text);
+/// let [a, b, p] = ["ex:a", "ex:b", "ex:p"].map(NamedNodeRef::new_unchecked);
 /// let mut builder = TripleGraphBuilder::new();
-/// builder.insert(TripleRef::new(iri("ex:b"), iri("ex:p"), iri("ex:a")));
-/// builder.insert(TripleRef::new(iri("ex:b"), iri("ex:p"), iri("ex:a")));
+/// builder.insert(TripleRef::new(b, p, a));
+/// builder.insert(TripleRef::new(b, p, a));
 /// let graph = builder.finish();
 /// assert_eq!(graph.len(), 1);
 /// assert_eq!(graph.term(graph.triples()[0].object), TermRef::Iri("ex:a"));
@@ -530,8 +543,8 @@ pub struct TripleGraph {
 
 impl TripleGraph {
     fn from_parts(terms: TermTable, triple_terms: Vec<Triple>, triples: Vec<Triple>) -> Self {
-        let first = |kind: Kind| terms.entries.partition_point(|entry| entry.kind < kind) as u32;
-        let (first_blank, first_literal) = (first(Kind::Blank), first(Kind::Plain));
+        let first_blank = terms.first_of_kind(Kind::Blank);
+        let first_literal = terms.first_of_kind(Kind::Plain);
         Self {
             terms,
             triple_terms,
@@ -581,7 +594,7 @@ impl TripleGraph {
         match self.term(id) {
             TermRef::Iri(iri) => NamedNode::new_unchecked(iri).into(),
             TermRef::Blank(label) => BlankNode::new_unchecked(label).into(),
-            TermRef::Literal { lexical, kind } => literal(lexical, kind).into(),
+            TermRef::Literal { lexical, kind } => to_literal(lexical, kind).into(),
             TermRef::Triple(triple) => self.to_triple(triple).into(),
         }
     }
@@ -653,7 +666,7 @@ impl TripleGraph {
             .triples
             .iter()
             .map(|triple| [triple.subject.0, triple.predicate.0, triple.object.0]);
-        sorted_triples(triples.collect(), &rank)
+        sort_triples(triples.collect(), &rank)
     }
 
     /// Returns the identifier of an IRI, if it occurs.

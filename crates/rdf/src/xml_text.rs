@@ -44,7 +44,7 @@ pub fn escape_xml(text: &str, is_attribute: bool) -> (String, u64) {
 pub struct XmlFilter<W> {
     inner: W,
     /// Beginning of a character that may be forbidden, from the end of the last write.
-    held: Vec<u8>,
+    pending: Vec<u8>,
     removed: u64,
 }
 
@@ -56,7 +56,7 @@ impl<W: Write> XmlFilter<W> {
     pub fn new(inner: W) -> Self {
         Self {
             inner,
-            held: Vec::new(),
+            pending: Vec::new(),
             removed: 0,
         }
     }
@@ -71,7 +71,7 @@ impl<W: Write> XmlFilter<W> {
     /// # Errors
     /// The writer failed.
     pub fn finish(mut self) -> io::Result<(W, u64)> {
-        self.inner.write_all(&self.held)?;
+        self.inner.write_all(&self.pending)?;
         Ok((self.inner, self.removed))
     }
 
@@ -89,7 +89,7 @@ impl<W: Write> XmlFilter<W> {
                     Some([_, 0xBF, 0xBE | 0xBF]) => 3,
                     None if NONCHARACTER.starts_with(&text[place..]) => {
                         self.inner.write_all(&text[copied..place])?;
-                        self.held.extend_from_slice(&text[place..]);
+                        self.pending.extend_from_slice(&text[place..]);
                         return Ok(());
                     }
                     _ => {
@@ -114,10 +114,10 @@ impl<W: Write> XmlFilter<W> {
 
 impl<W: Write> Write for XmlFilter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.held.is_empty() {
+        if self.pending.is_empty() {
             self.write_text(bytes)?;
         } else {
-            let mut text = std::mem::take(&mut self.held);
+            let mut text = std::mem::take(&mut self.pending);
             text.extend_from_slice(bytes);
             self.write_text(&text)?;
         }

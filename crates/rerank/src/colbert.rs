@@ -4,7 +4,7 @@
 //! BERT*, SIGIR 2020.
 
 use super::product::{Query, Sink, products};
-use lodeseek_index::vectors::{PANEL, Rows};
+use lodeseek_index::vectors::{PANEL_ROWS, Rows};
 
 /// The document row with the highest similarity to a query row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,8 +35,8 @@ pub fn best_matches(query: &Query, document: &Rows) -> Vec<BestMatch> {
     }
     let mut best = vec![
         Lanes {
-            similarity: [f32::NEG_INFINITY; PANEL],
-            panel: [0; PANEL]
+            similarity: [f32::NEG_INFINITY; PANEL_ROWS],
+            panel: [0; PANEL_ROWS]
         };
         query.rows()
     ];
@@ -47,8 +47,8 @@ pub fn best_matches(query: &Query, document: &Rows) -> Vec<BestMatch> {
 /// Best matches by lane: lane *i* holds the best of every sixteenth row, and the lanes are compared at the end.
 #[derive(Clone)]
 struct Lanes {
-    similarity: [f32; PANEL],
-    panel: [u32; PANEL],
+    similarity: [f32; PANEL_ROWS],
+    panel: [u32; PANEL_ROWS],
 }
 
 impl Lanes {
@@ -57,9 +57,9 @@ impl Lanes {
             row: 0,
             similarity: f32::NEG_INFINITY,
         };
-        for lane in 0..PANEL {
+        for lane in 0..PANEL_ROWS {
             let (row, similarity) = (
-                self.panel[lane] as usize * PANEL + lane,
+                self.panel[lane] as usize * PANEL_ROWS + lane,
                 self.similarity[lane],
             );
             let is_first = similarity == best.similarity && row < best.row;
@@ -73,7 +73,7 @@ impl Lanes {
 
 impl Sink for Vec<Lanes> {
     #[inline(always)]
-    fn take(&mut self, row: usize, panel: usize, _rows: usize, products: &[f32; PANEL]) {
+    fn take(&mut self, row: usize, panel: usize, _rows: usize, products: &[f32; PANEL_ROWS]) {
         let best = &mut self[row];
         for ((similarity, at), product) in best
             .similarity

@@ -5,7 +5,7 @@
 
 use super::Matrix;
 use super::product::{Query, Sink, products};
-use lodeseek_index::vectors::{PANEL, Rows};
+use lodeseek_index::vectors::{PANEL_ROWS, Rows};
 
 /// Computes the inner product of the first row of a query with each row of a matrix.
 #[must_use]
@@ -34,9 +34,10 @@ struct Scores(Vec<f32>);
 
 impl Sink for Scores {
     #[inline(always)]
-    fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL]) {
+    fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL_ROWS]) {
         if row == 0 {
-            self.0[panel * PANEL..panel * PANEL + rows].copy_from_slice(&products[..rows]);
+            self.0[panel * PANEL_ROWS..panel * PANEL_ROWS + rows]
+                .copy_from_slice(&products[..rows]);
         }
     }
 }

@@ -33,11 +33,11 @@ impl Normalization {
     /// Returns the normalised scores in the same order. A score that is not finite counts as the lowest finite one.
     #[must_use]
     pub fn apply(self, scores: &[f64]) -> Vec<f64> {
-        let finite = || scores.iter().copied().filter(|score| score.is_finite());
-        let (low, high) = (
-            finite().fold(f64::INFINITY, f64::min),
-            finite().fold(f64::NEG_INFINITY, f64::max),
-        );
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for score in scores.iter().filter(|score| score.is_finite()) {
+            low = low.min(*score);
+            high = high.max(*score);
+        }
         if high - low > RESCALE_ABOVE {
             // Scaling avoids the overflow and does not change the normalised scores.
             return self.apply(
@@ -198,32 +198,36 @@ impl FromStr for Method {
     type Err = ParseMethodError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let unknown = || ParseMethodError(text.to_owned());
-        let mut words = text.split_whitespace();
-        let (name, detail) = (words.next().ok_or_else(unknown)?, words.next());
-        if words.next().is_some() {
-            return Err(unknown());
+        parse_method(text).ok_or_else(|| ParseMethodError(text.to_owned()))
+    }
+}
+
+fn parse_method(text: &str) -> Option<Method> {
+    let mut words = text.split_whitespace();
+    let (name, detail) = (words.next()?, words.next());
+    if words.next().is_some() {
+        return None;
+    }
+    match name {
+        "rrf" => {
+            let k = match detail {
+                Some(detail) => detail.strip_prefix("k=")?.parse().ok()?,
+                None => Method::RECIPROCAL_RANK_K,
+            };
+            (k.is_finite() && k >= 0.0).then_some(Method::ReciprocalRank { k })
         }
-        let scale = || {
-            detail
-                .map_or(Ok(Normalization::default()), str::parse)
-                .map_err(|_| unknown())
-        };
-        match name {
-            "rrf" => {
-                let k = detail.map_or(Some(Self::RECIPROCAL_RANK_K), |detail| {
-                    detail.strip_prefix("k=")?.parse().ok()
-                });
-                let k = k
-                    .filter(|k: &f64| k.is_finite() && *k >= 0.0)
-                    .ok_or_else(unknown)?;
-                Ok(Self::ReciprocalRank { k })
-            }
-            "combsum" => Ok(Self::CombSum(scale()?)),
-            "combmnz" => Ok(Self::CombMnz(scale()?)),
-            "mixed" => Ok(Self::Mixed(scale()?)),
-            _ => Err(unknown()),
-        }
+        "combsum" => Some(Method::CombSum(parse_normalization(detail)?)),
+        "combmnz" => Some(Method::CombMnz(parse_normalization(detail)?)),
+        "mixed" => Some(Method::Mixed(parse_normalization(detail)?)),
+        _ => None,
+    }
+}
+
+/// Parses the name of a normalization. Without a name, it is the default one.
+fn parse_normalization(name: Option<&str>) -> Option<Normalization> {
+    match name {
+        Some(name) => name.parse().ok(),
+        None => Some(Normalization::default()),
     }
 }
 
@@ -329,10 +333,10 @@ impl Pool {
 /// use lodeseek_ranking::DatasetId;
 /// use lodeseek_ranking::{Ranking, Scored};
 /// use lodeseek_rerank::Fusion;
-/// let ranking = |ids: &[&str]| {
+/// fn ranking(ids: &[&str]) -> Ranking {
 ///     let scored = ids.iter().zip([3.0, 2.0, 1.0]).map(|(id, score)| Scored { id: DatasetId::new(*id).expect("an id"), score });
 ///     Ranking::from_scores(scored.collect())
-/// };
+/// }
 /// let (words, vectors) = (ranking(&["a", "b", "c"]), ranking(&["b", "d", "a"]));
 /// let fused = Fusion::default().fuse(&[(&words, 1.0), (&vectors, 1.0)]);
 /// let ids: Vec<_> = fused.iter().map(|entry| entry.id.as_str()).collect();

@@ -4,12 +4,12 @@
 //! time. Processors with fused multiply-add give bit-identical results.
 
 use super::Matrix;
-use lodeseek_index::vectors::{PANEL, Rotation, Rows};
+use lodeseek_index::vectors::{PANEL_ROWS, Rotation, Rows};
 use pulp::{Arch, Simd, WithSimd};
 use std::sync::OnceLock;
 
 /// Number of query rows multiplied together: enough sums to use all execution units, few enough to fit the registers.
-const TILE: usize = 8;
+const TILE_ROWS: usize = 8;
 
 /// Query vectors in the memory layout of the multiplication: tile by tile, each column by column.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Query {
         Self {
             rows: matrix.rows(),
             columns: matrix.columns(),
-            tiles: tiles(
+            tiles: copy_tiles(
                 (0..matrix.rows()).map(|row| matrix.row(row)),
                 matrix.columns(),
             ),
@@ -44,17 +44,17 @@ impl Query {
     #[must_use]
     pub fn row(&self, row: usize) -> Vec<f32> {
         assert!(row < self.rows, "row {row} of {}", self.rows);
-        let start = row / TILE * TILE * self.columns + row % TILE;
+        let start = row / TILE_ROWS * TILE_ROWS * self.columns + row % TILE_ROWS;
         self.tiles[start..]
             .iter()
-            .step_by(TILE)
+            .step_by(TILE_ROWS)
             .take(self.columns)
             .copied()
             .collect()
     }
 
     /// Returns the tiles of the rotated rows.
-    fn rotated(&self) -> &Vec<f32> {
+    fn rotated_tiles(&self) -> &Vec<f32> {
         self.rotated.get_or_init(|| {
             let rotation = Rotation::new(self.columns);
             let rows: Vec<Vec<f32>> = (0..self.rows)
@@ -64,7 +64,7 @@ impl Query {
                     values
                 })
                 .collect();
-            tiles(rows.iter().map(Vec::as_slice), self.columns)
+            copy_tiles(rows.iter().map(Vec::as_slice), self.columns)
         })
     }
 
@@ -82,12 +82,12 @@ impl Query {
 }
 
 /// Copies rows into tiles.
-fn tiles<'r>(rows: impl ExactSizeIterator<Item = &'r [f32]>, columns: usize) -> Vec<f32> {
-    let mut tiles = vec![0.0; rows.len().next_multiple_of(TILE) * columns];
+fn copy_tiles<'r>(rows: impl ExactSizeIterator<Item = &'r [f32]>, columns: usize) -> Vec<f32> {
+    let mut tiles = vec![0.0; rows.len().next_multiple_of(TILE_ROWS) * columns];
     for (row, values) in rows.enumerate() {
-        let start = row / TILE * TILE * columns + row % TILE;
+        let start = row / TILE_ROWS * TILE_ROWS * columns + row % TILE_ROWS;
         for (column, value) in values.iter().enumerate() {
-            tiles[start + column * TILE] = *value;
+            tiles[start + column * TILE_ROWS] = *value;
         }
     }
     tiles
@@ -96,7 +96,7 @@ fn tiles<'r>(rows: impl ExactSizeIterator<Item = &'r [f32]>, columns: usize) -> 
 /// Receiver of inner products.
 pub(super) trait Sink {
     /// Receives the products of a query row with the `rows` rows of a panel. Products beyond `rows` are negative infinity.
-    fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL]);
+    fn take(&mut self, row: usize, panel: usize, rows: usize, products: &[f32; PANEL_ROWS]);
 }
 
 /// Passes all products to a sink: panels in order, and query rows in order within each panel.
@@ -114,7 +114,7 @@ pub(super) fn products(query: &Query, rows: &Rows, sink: &mut impl Sink) {
         "query and document vectors have different dimensions: they come from different models"
     );
     let tiles = if rows.is_rotated() {
-        query.rotated()
+        query.rotated_tiles()
     } else {
         &query.tiles
     };
@@ -139,46 +139,52 @@ impl<K: Sink> WithSimd for Products<'_, K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let mut panel = vec![0.0; PANEL * self.query.columns];
-        let mut sums = [0.0; TILE * PANEL];
+        let mut panel = vec![0.0; PANEL_ROWS * self.query.columns];
+        let mut sums = [0.0; TILE_ROWS * PANEL_ROWS];
         for number in 0..self.rows.panels() {
             let scales = self.rows.expand(number, &mut panel);
-            let rows = PANEL.min(self.rows.rows() - number * PANEL);
+            let rows = PANEL_ROWS.min(self.rows.rows() - number * PANEL_ROWS);
             for (place, tile) in self
                 .tiles
-                .chunks_exact(TILE * self.query.columns)
+                .chunks_exact(TILE_ROWS * self.query.columns)
                 .enumerate()
             {
                 multiply(simd, tile, &panel, &mut sums);
-                let wanted = TILE.min(self.query.rows - place * TILE);
+                let tile_rows = TILE_ROWS.min(self.query.rows - place * TILE_ROWS);
                 for (row, products) in sums
-                    .as_chunks_mut::<PANEL>()
+                    .as_chunks_mut::<PANEL_ROWS>()
                     .0
                     .iter_mut()
-                    .take(wanted)
+                    .take(tile_rows)
                     .enumerate()
                 {
                     for (product, scale) in products.iter_mut().zip(&scales) {
                         *product *= scale;
                     }
                     products[rows..].fill(f32::NEG_INFINITY);
-                    self.sink.take(place * TILE + row, number, rows, products);
+                    self.sink
+                        .take(place * TILE_ROWS + row, number, rows, products);
                 }
             }
         }
     }
 }
 
-/// Multiplies a tile of the query with a panel: `TILE` rows of `PANEL` sums.
+/// Multiplies a tile of the query with a panel: `TILE_ROWS` rows of `PANEL_ROWS` sums.
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, tile: &[f32], panel: &[f32], out: &mut [f32; TILE * PANEL]) {
-    let vectors = PANEL / S::F32_LANES;
+fn multiply<S: Simd>(
+    simd: S,
+    tile: &[f32],
+    panel: &[f32],
+    out: &mut [f32; TILE_ROWS * PANEL_ROWS],
+) {
+    let vectors = PANEL_ROWS / S::F32_LANES;
     let (panel, _) = S::as_simd_f32s(panel);
     let (out, _) = S::as_mut_simd_f32s(out.as_mut_slice());
     for vector in 0..vectors {
-        let mut sums = [simd.splat_f32s(0.0); TILE];
+        let mut sums = [simd.splat_f32s(0.0); TILE_ROWS];
         for (factors, values) in tile
-            .as_chunks::<TILE>()
+            .as_chunks::<TILE_ROWS>()
             .0
             .iter()
             .zip(panel.chunks_exact(vectors))

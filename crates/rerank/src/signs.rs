@@ -9,16 +9,16 @@ use pulp::{Arch, Simd, WithSimd};
 use std::f32::consts::PI;
 
 /// Bits of a word.
-const BITS: usize = u64::BITS as usize;
+const WORD_BITS: usize = u64::BITS as usize;
 /// Rows of a block.
-const BLOCK: usize = 16;
+const BLOCK_ROWS: usize = 16;
 
 /// The signs and lengths of vectors.
 #[derive(Clone, Debug, Default)]
 pub struct SignRows {
     columns: usize,
     /// One bit for each number, 1 if it is negative: by blocks of rows, the first word of each row, then the second ones.
-    words: Vec<[u64; BLOCK]>,
+    words: Vec<[u64; BLOCK_ROWS]>,
     lengths: Vec<f32>,
 }
 
@@ -55,17 +55,17 @@ impl SignRows {
             self.columns,
             "vectors of one list have one number of columns"
         );
-        let lane = self.rows() % BLOCK;
-        let words_per_row = self.columns.div_ceil(BITS);
+        let lane = self.rows() % BLOCK_ROWS;
+        let words_per_row = self.columns.div_ceil(WORD_BITS);
         if lane == 0 {
             self.words
-                .resize(self.words.len() + words_per_row, [0; BLOCK]);
+                .resize(self.words.len() + words_per_row, [0; BLOCK_ROWS]);
         }
         let start = self.words.len() - words_per_row;
-        for (words, word) in self.words[start..].iter_mut().zip(signs(row)) {
+        for (words, word) in self.words[start..].iter_mut().zip(sign_words(row)) {
             words[lane] = word;
         }
-        self.lengths.push(length(row));
+        self.lengths.push(vector_length(row));
     }
 
     /// Estimates the inner product of the first row of a query with each vector.
@@ -84,11 +84,11 @@ impl SignRows {
             "query and document vectors come from different models"
         );
         let row = query.row(0);
-        let scale = length(&row);
+        let scale = vector_length(&row);
         let products: Vec<f32> = (0..=self.columns)
             .map(|different| scale * (PI * different as f32 / self.columns as f32).cos())
             .collect();
-        let query: Vec<u64> = signs(&row).collect();
+        let query: Vec<u64> = sign_words(&row).collect();
         let mut estimates = Vec::with_capacity(self.rows());
         Arch::new().dispatch(Estimates {
             rows: self,
@@ -118,9 +118,9 @@ impl WithSimd for Estimates<'_> {
             .rows
             .words
             .chunks_exact(self.query.len())
-            .zip(self.rows.lengths.chunks(BLOCK))
+            .zip(self.rows.lengths.chunks(BLOCK_ROWS))
         {
-            let mut different = [0_u64; BLOCK];
+            let mut different = [0_u64; BLOCK_ROWS];
             for (words, query) in block.iter().zip(self.query) {
                 for (count, word) in different.iter_mut().zip(words) {
                     *count += u64::from((word ^ query).count_ones());
@@ -136,15 +136,15 @@ impl WithSimd for Estimates<'_> {
     }
 }
 
-fn signs(row: &[f32]) -> impl Iterator<Item = u64> {
-    row.chunks(BITS).map(|numbers| {
+fn sign_words(row: &[f32]) -> impl Iterator<Item = u64> {
+    row.chunks(WORD_BITS).map(|numbers| {
         numbers.iter().enumerate().fold(0, |word, (bit, number)| {
             word | u64::from(*number < 0.0) << bit
         })
     })
 }
 
-fn length(row: &[f32]) -> f32 {
+fn vector_length(row: &[f32]) -> f32 {
     row.iter().map(|number| number * number).sum::<f32>().sqrt()
 }
 
@@ -190,7 +190,7 @@ mod tests {
             let query = Query::new(&Matrix::new(columns, vectors[0].to_vec()));
             for (estimate, row) in rows.estimate(&query).iter().zip(&vectors) {
                 let different = row.iter().zip(vectors[0]).filter(|(a, b)| (**a < 0.0) != (**b < 0.0)).count();
-                let expected = length(row) * length(vectors[0]) * (PI * different as f32 / columns as f32).cos();
+                let expected = vector_length(row) * vector_length(vectors[0]) * (PI * different as f32 / columns as f32).cos();
                 prop_assert!((estimate - expected).abs() < 1e-4, "{estimate} {expected}");
             }
         }

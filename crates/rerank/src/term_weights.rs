@@ -9,23 +9,29 @@ use lodeseek_index::vectors::Rows;
 /// Number of columns of a row.
 pub const COLUMNS: usize = 3;
 /// Divisor of a term's number.
-const BASE: u32 = 1024;
+const TERM_DIVISOR: u32 = 1024;
 
 /// Returns the row of a term.
 #[must_use]
 pub fn row(term: u32, weight: f32) -> [f32; COLUMNS] {
-    [(term / BASE) as f32, (term % BASE) as f32, weight]
+    [
+        (term / TERM_DIVISOR) as f32,
+        (term % TERM_DIVISOR) as f32,
+        weight,
+    ]
 }
 
 /// Returns the term and the weight of a row.
 fn weighted_term(row: &[f32]) -> (u32, f32) {
-    let number = |value: f32| if value.is_finite() { value as u32 } else { 0 };
-    (
-        number(row[0])
-            .saturating_mul(BASE)
-            .saturating_add(number(row[1])),
-        row[2],
-    )
+    let term = to_integer(row[0])
+        .saturating_mul(TERM_DIVISOR)
+        .saturating_add(to_integer(row[1]));
+    (term, row[2])
+}
+
+/// Converts a stored number; 0 if it is damaged.
+fn to_integer(value: f32) -> u32 {
+    if value.is_finite() { value as u32 } else { 0 }
 }
 
 /// Returns the terms of stored rows with their weights.
@@ -57,12 +63,16 @@ pub fn products(query: &Query, rows: &Rows) -> Option<Vec<f64>> {
     }
     let mut stored = stored_terms(rows);
     stored.sort_unstable_by_key(|(term, _)| *term);
-    let product =
-        |(term, weight): (u32, f32)| match stored.binary_search_by_key(&term, |(term, _)| *term) {
-            Ok(place) => f64::from(weight) * f64::from(stored[place].1),
-            Err(_) => 0.0,
-        };
-    Some(query_terms(query).into_iter().map(product).collect())
+    let mut products = Vec::with_capacity(query.rows());
+    for (term, weight) in query_terms(query) {
+        products.push(
+            match stored.binary_search_by_key(&term, |(term, _)| *term) {
+                Ok(place) => f64::from(weight) * f64::from(stored[place].1),
+                Err(_) => 0.0,
+            },
+        );
+    }
+    Some(products)
 }
 
 #[cfg(test)]

@@ -20,18 +20,19 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 /// Header with the id of a request.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
 /// Maximum number of characters of an id from a client or proxy.
-const MAX_ID: usize = 64;
+const MAX_ID_CHARS: usize = 64;
 
 /// Removes an id that is too long or not plain text, so that a new one is made.
 pub(crate) async fn check_request_id(mut request: Request, next: Next) -> Response {
-    let is_plain = |id: &str| {
-        !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(|byte| byte.is_ascii_graphic())
-    };
     let id = request.headers().get(REQUEST_ID);
-    if id.is_some_and(|id| !id.to_str().is_ok_and(is_plain)) {
+    if id.is_some_and(|id| !id.to_str().is_ok_and(is_plain_id)) {
         request.headers_mut().remove(REQUEST_ID);
     }
     next.run(request).await
+}
+
+fn is_plain_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_ID_CHARS && id.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Returns the id of a request, for logs.

@@ -90,20 +90,25 @@ impl FromStr for FooterLink {
             .chars()
             .any(|c| c.is_whitespace() || c.is_control() || "<>\"".contains(c));
         let is_path = text.starts_with('/') && !text.starts_with("//");
-        let is_mail = |text: &str| {
-            text.split_once('@')
-                .is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
-        };
         match text {
             _ if !is_plain => Err(InvalidFooterLink(text.to_owned())),
             _ if is_path || text.starts_with("https://") || text.starts_with("http://") => {
                 Ok(Self(text.to_owned()))
             }
-            _ if text.strip_prefix("mailto:").is_some_and(is_mail) => Ok(Self(text.to_owned())),
-            _ if !text.contains([':', '/']) && is_mail(text) => Ok(Self(format!("mailto:{text}"))),
+            _ if text.strip_prefix("mailto:").is_some_and(is_mail_address) => {
+                Ok(Self(text.to_owned()))
+            }
+            _ if !text.contains([':', '/']) && is_mail_address(text) => {
+                Ok(Self(format!("mailto:{text}")))
+            }
             _ => Err(InvalidFooterLink(text.to_owned())),
         }
     }
+}
+
+fn is_mail_address(text: &str) -> bool {
+    text.split_once('@')
+        .is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
 }
 
 /// Colour of links and buttons, as `#rrggbb`, that is readable on the pages.
@@ -155,8 +160,9 @@ impl Color {
         backgrounds: [&str; 2],
         names: (&'static str, &'static str),
     ) -> Result<Self, ColorError> {
-        let luminance = luminance(text).ok_or_else(|| ColorError::Syntax(text.to_owned()))?;
-        for background in backgrounds.into_iter().filter_map(self::luminance) {
+        let luminance =
+            relative_luminance(text).ok_or_else(|| ColorError::Syntax(text.to_owned()))?;
+        for background in backgrounds.into_iter().filter_map(relative_luminance) {
             let contrast = (luminance.max(background) + 0.05) / (luminance.min(background) + 0.05);
             if contrast < MIN_CONTRAST {
                 let (pages, direction) = names;
@@ -173,7 +179,7 @@ impl Color {
 }
 
 /// Returns the relative luminance of a colour `#rrggbb`, from 0 to 1 (WCAG 2.1). `None` if the text is no such colour.
-fn luminance(color: &str) -> Option<f64> {
+fn relative_luminance(color: &str) -> Option<f64> {
     let digits = color.strip_prefix('#').filter(|digits| digits.len() == 6)?;
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
@@ -239,7 +245,7 @@ impl Theme {
     /// If a file cannot be read or has an unsupported name, or if texts are not valid.
     pub fn read(folder: &Path) -> Result<Self, BrandingError> {
         let mut theme = Self::default();
-        for path in entries(folder)? {
+        for path in list_paths(folder)? {
             let name = file_name(&path);
             match name.as_str() {
                 "style.css" => theme.style = read_text(&path)?,
@@ -249,7 +255,7 @@ impl Theme {
                 // Hidden files of editors and version control, and notes.
                 _ if name.starts_with('.') || name.starts_with("README") => {}
                 _ => {
-                    let place = fragment(&name).ok_or_else(|| BrandingError::Unsupported {
+                    let place = parse_fragment_name(&name).ok_or_else(|| BrandingError::Unsupported {
                         path: path.clone(),
                         reason: "unknown name; a theme contains style.css, icon.svg, messages/LANGUAGE.ftl, files/, and \
                                  header.html, start.html and footer.html, or for one language header.LANGUAGE.html and so on"
@@ -277,7 +283,7 @@ impl Theme {
 }
 
 /// Parses the file name of a fragment: `footer.html` or `footer.de.html`.
-fn fragment(name: &str) -> Option<(Place, Option<&'static str>)> {
+fn parse_fragment_name(name: &str) -> Option<(Place, Option<&'static str>)> {
     let stem = name.strip_suffix(".html")?;
     let (place, language) = stem
         .split_once('.')
@@ -291,7 +297,7 @@ fn fragment(name: &str) -> Option<(Place, Option<&'static str>)> {
 
 fn read_messages(folder: &Path) -> Result<TextOverrides, BrandingError> {
     let mut texts = TextOverrides::default();
-    for path in entries(folder)? {
+    for path in list_paths(folder)? {
         let name = file_name(&path);
         let Some(locale) = name.strip_suffix(".ftl").and_then(Locale::from_tag) else {
             let tags = Locale::ALL
@@ -312,7 +318,7 @@ fn read_messages(folder: &Path) -> Result<TextOverrides, BrandingError> {
 
 fn read_files(folder: &Path) -> Result<BTreeMap<String, ServedFile>, BrandingError> {
     let mut files = BTreeMap::new();
-    for path in entries(folder)? {
+    for path in list_paths(folder)? {
         let name = file_name(&path);
         if files.len() == MAX_FILES {
             let reason = format!("the folder has more than {MAX_FILES} files");
@@ -321,12 +327,12 @@ fn read_files(folder: &Path) -> Result<BTreeMap<String, ServedFile>, BrandingErr
                 reason,
             });
         }
-        files.insert(name, read_served(&path)?);
+        files.insert(name, read_served_file(&path)?);
     }
     Ok(files)
 }
 
-fn read_served(path: &Path) -> Result<ServedFile, BrandingError> {
+fn read_served_file(path: &Path) -> Result<ServedFile, BrandingError> {
     let extension = path
         .extension()
         .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
@@ -342,23 +348,26 @@ fn read_served(path: &Path) -> Result<ServedFile, BrandingError> {
         });
     };
     Ok(ServedFile {
-        bytes: read(path)?.into(),
+        bytes: read_file(path)?.into(),
         media_type,
     })
 }
 
 /// Returns the paths in a folder in the order of their names.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, BrandingError> {
-    let failed = |cause| BrandingError::Read {
-        path: folder.to_owned(),
-        cause,
-    };
+fn list_paths(folder: &Path) -> Result<Vec<PathBuf>, BrandingError> {
     let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        paths.push(entry.map_err(failed)?.path());
+    for entry in fs::read_dir(folder).map_err(|cause| read_error(folder, cause))? {
+        paths.push(entry.map_err(|cause| read_error(folder, cause))?.path());
     }
     paths.sort();
     Ok(paths)
+}
+
+fn read_error(path: &Path, cause: io::Error) -> BrandingError {
+    BrandingError::Read {
+        path: path.to_owned(),
+        cause,
+    }
 }
 
 fn file_name(path: &Path) -> String {
@@ -368,12 +377,10 @@ fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, BrandingError> {
-    let failed = |cause| BrandingError::Read {
-        path: path.to_owned(),
-        cause,
-    };
-    let bytes = fs::metadata(path).map_err(failed)?.len();
+fn read_file(path: &Path) -> Result<Vec<u8>, BrandingError> {
+    let bytes = fs::metadata(path)
+        .map_err(|cause| read_error(path, cause))?
+        .len();
     if bytes > MAX_FILE_BYTES {
         let reason = format!("the file has {bytes} bytes; the maximum is {MAX_FILE_BYTES}");
         return Err(BrandingError::Unsupported {
@@ -381,11 +388,11 @@ fn read(path: &Path) -> Result<Vec<u8>, BrandingError> {
             reason,
         });
     }
-    fs::read(path).map_err(failed)
+    fs::read(path).map_err(|cause| read_error(path, cause))
 }
 
 fn read_text(path: &Path) -> Result<String, BrandingError> {
-    String::from_utf8(read(path)?).map_err(|_| BrandingError::Unsupported {
+    String::from_utf8(read_file(path)?).map_err(|_| BrandingError::Unsupported {
         path: path.to_owned(),
         reason: "the file is not UTF-8".to_owned(),
     })
@@ -401,7 +408,7 @@ impl Logo {
     /// # Errors
     /// If the file cannot be read, or is no image.
     pub fn read(path: &Path) -> Result<Self, BrandingError> {
-        let file = read_served(path)?;
+        let file = read_served_file(path)?;
         if !file.media_type.starts_with("image/") {
             let reason = "a logo is an image: svg, png, webp, jpg or gif".to_owned();
             return Err(BrandingError::Unsupported {
@@ -545,7 +552,7 @@ mod tests {
             );
         }
         // Black on white has the greatest contrast, 21.
-        assert!((luminance("#ffffff").expect("white") - 1.0).abs() < 1e-9);
+        assert!((relative_luminance("#ffffff").expect("white") - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -62,19 +62,22 @@ impl IntoParams for FormatParameter {
 /// The filters of a search: the year, the area, the period, columns of tables and all facets.
 pub(crate) struct Filters;
 
+fn year_schema() -> ObjectBuilder {
+    object(Type::Integer).minimum(Some(0)).maximum(Some(9999))
+}
+
 impl IntoParams for Filters {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let year = || object(Type::Integer).minimum(Some(0)).maximum(Some(9999));
         let mut parameters = vec![
             query(
                 "since",
                 "Only datasets of this year or later, and datasets without a year.",
-                year(),
+                year_schema(),
             ),
             query(
                 "before",
                 "Only datasets known in or before this year, and datasets without a year.",
-                year(),
+                year_schema(),
             ),
             query(
                 "within",

@@ -1,9 +1,9 @@
 //! Resources of a dataset: their triples in both directions, page by page and with labels.
 
 use lodeseek_engine::Card;
-use lodeseek_rdf::{Labels, TermId, TermRef, TripleGraph, TripleGraphBuilder};
+use lodeseek_rdf::{Labels, TermRef, TripleGraph, TripleGraphBuilder};
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind, label_triple};
-use lodeseek_store::{Excerpt, Position, Resources, StoreError, resource};
+use lodeseek_store::{Excerpt, Position, Resources, StoreError, parse_resource};
 use oxrdf::{NamedOrBlankNode, Term, Triple};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -56,9 +56,9 @@ pub(crate) fn find(
 ) -> Result<Option<Entity>, StoreError> {
     let out = resources.triples(node, Position::Subject, skip[0], MAX_PAGE_TRIPLES)?;
     let to = resources.triples(node, Position::Object, skip[1], MAX_PAGE_TRIPLES)?;
-    let is_past = |found: &Excerpt, skip: usize| skip > 0 && found.triples.is_empty();
-    let is_nothing = out.triples.is_empty() && to.triples.is_empty();
-    if is_nothing || is_past(&out, skip[0]) || is_past(&to, skip[1]) {
+    let (has_out, has_to) = (!out.triples.is_empty(), !to.triples.is_empty());
+    let is_past_end = (skip[0] > 0 && !has_out) || (skip[1] > 0 && !has_to);
+    if is_past_end || !(has_out || has_to) {
         return Ok(None);
     }
     let labels = LabelledTriples::read(resources, node, [&out.triples, &to.triples])?;
@@ -91,22 +91,21 @@ pub(crate) fn examples(
 ) -> Result<Vec<(usize, Entity)>, StoreError> {
     let mut examples = Vec::new();
     let mut seen = FxHashSet::default();
+    let mut places: Vec<usize> = (0..card.schema.nodes.len()).collect();
     // Classes with named examples first: blank nodes are less informative.
-    let unnamed = |place: &usize| {
+    places.sort_by_key(|place| {
         card.schema.nodes[*place]
             .examples
             .iter()
             .all(|example| example.starts_with("_:"))
-    };
-    let mut places: Vec<usize> = (0..card.schema.nodes.len()).collect();
-    places.sort_by_key(unnamed);
+    });
     for place in places {
         // An entity of several classes is shown with the first alone.
         let fresh = card.schema.nodes[place]
             .examples
             .iter()
             .find(|example| !seen.contains(*example));
-        let Some((name, node)) = fresh.and_then(|name| Some((name, resource(name)?))) else {
+        let Some((name, node)) = fresh.and_then(|name| Some((name, parse_resource(name)?))) else {
             continue;
         };
         seen.insert(name.clone());
@@ -241,17 +240,16 @@ impl LabelledTriples {
             NamedOrBlankNode::NamedNode(node) => (node.as_str(), false),
             NamedOrBlankNode::BlankNode(node) => (node.as_str(), true),
         };
-        let is_node = |id: &TermId| match self.graph.term(*id) {
-            TermRef::Iri(iri) => !is_blank && iri == text,
-            TermRef::Blank(label) => is_blank && label == text,
-            TermRef::Literal { .. } | TermRef::Triple(_) => false,
-        };
         let ends = self
             .graph
             .triples()
             .iter()
             .flat_map(|triple| [triple.subject, triple.object]);
-        let id = ends.into_iter().find(is_node)?;
+        let id = ends.into_iter().find(|id| match self.graph.term(*id) {
+            TermRef::Iri(iri) => !is_blank && iri == text,
+            TermRef::Blank(label) => is_blank && label == text,
+            TermRef::Literal { .. } | TermRef::Triple(_) => false,
+        })?;
         self.labels(languages).label(id)
     }
 }

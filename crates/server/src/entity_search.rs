@@ -58,22 +58,24 @@ pub(crate) fn resource(text: &str) -> Option<NamedNode> {
 /// Finds the entities whose literals contain words, or the datasets of a resource. Reads graphs: the caller has a permit.
 pub(crate) fn find(state: &AppState, request: &EntityRequest) -> Result<Found, ApiError> {
     match resource(&request.text) {
-        Some(resource) => occurrences(state, resource).map(Found::Occurrences),
+        Some(resource) => find_occurrences(state, resource).map(Found::Occurrences),
         None => {
             let started = Instant::now();
-            let is_over = || started.elapsed() >= state.limits.snippets.deadline;
-            Ok(Found::Entities(
-                state
-                    .searcher
-                    .search_entities(request, Deadline::new(&is_over))?,
-            ))
+            let response = state.searcher.search_entities(
+                request,
+                Deadline::new(&|| started.elapsed() >= state.limits.snippets.deadline),
+            )?;
+            Ok(Found::Entities(response))
         }
     }
 }
 
-fn occurrences(state: &AppState, resource: NamedNode) -> Result<ResourceOccurrences, ApiError> {
+fn find_occurrences(
+    state: &AppState,
+    resource: NamedNode,
+) -> Result<ResourceOccurrences, ApiError> {
     let found = state.store.occurrences(&resource)?;
-    let (most_used, is_complete) = found.most_used();
+    let (most_used, is_complete) = found.most_used_datasets();
     let mut datasets = Vec::new();
     for (id, uses) in most_used {
         // Datasets that are loaded and not indexed yet have no page.

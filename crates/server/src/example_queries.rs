@@ -11,7 +11,7 @@ use lodeseek_engine::Card;
 use lodeseek_rdf::vocab::{rdf, rdfs, schema, sh};
 use lodeseek_rdf::{local_name, on_one_line, words};
 use lodeseek_snippet::{LabelledTriple, TermKind};
-use oxrdf::{Literal, NamedNode, Triple};
+use oxrdf::{Literal, NamedNode, Term, Triple};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(crate) struct Example {
 
 /// Replaces the names of a template by terms. IRIs contain no `<`, so no term can form another name or end early. The title replaces
 /// the comment of the template, which explains the names.
-fn fill(title: String, template: &str, terms: &[(&str, &NamedNode)]) -> Example {
+fn fill_template(title: String, template: &str, terms: &[(&str, &NamedNode)]) -> Example {
     // A line break in a name would end the comment.
     let mut query = format!("# {}\n", on_one_line(&title));
     let lines = template.lines().skip_while(|line| line.starts_with('#'));
@@ -45,7 +45,7 @@ fn fill(title: String, template: &str, terms: &[(&str, &NamedNode)]) -> Example 
     Example { title, query }
 }
 
-fn name(node: &NamedNode) -> String {
+fn node_label(node: &NamedNode) -> String {
     words(local_name(node.as_str()))
 }
 
@@ -61,15 +61,15 @@ pub(crate) fn example_queries(card: &Card, dataset: &NamedNode, texts: &Texts) -
     if card.profile.triples == 0 {
         return Vec::new();
     }
-    let mut examples = vec![fill(
+    let mut examples = vec![fill_template(
         texts.text("example-triples"),
         TRIPLES,
         &[("DATASET", dataset)],
     )];
     let classes: Vec<NamedNode> = valid_iris(&card.profile.classes).take(2).collect();
     examples.extend(classes.iter().map(|class| {
-        fill(
-            texts.text_with("example-class", &[("class", &name(class))]),
+        fill_template(
+            texts.text_with("example-class", &[("class", &node_label(class))]),
             CLASS,
             &[("DATASET", dataset), ("CLASS", class)],
         )
@@ -81,15 +81,15 @@ pub(crate) fn example_queries(card: &Card, dataset: &NamedNode, texts: &Texts) -
         valid_iris(&card.profile.properties).find(|property| property.as_str() != rdf::TYPE);
     examples.extend(property.iter().map(|property| {
         let terms = [("DATASET", dataset), ("PROPERTY", property)];
-        fill(
-            texts.text_with("example-values", &[("property", &name(property))]),
+        fill_template(
+            texts.text_with("example-values", &[("property", &node_label(property))]),
             VALUES,
             &terms,
         )
     }));
     examples.extend(classes.first().map(|class| {
-        fill(
-            texts.text_with("example-elsewhere", &[("class", &name(class))]),
+        fill_template(
+            texts.text_with("example-elsewhere", &[("class", &node_label(class))]),
             ELSEWHERE,
             &[("CLASS", class)],
         )
@@ -130,17 +130,10 @@ impl<'s> SnippetEntities<'s> {
 
     /// Returns a query for entities of a class by two properties.
     fn pattern(&self, dataset: &NamedNode, texts: &Texts) -> Option<Example> {
-        let of = |subject: &str| -> BTreeSet<&NamedNode> {
-            self.triples
-                .iter()
-                .filter(|triple| triple.0 == subject)
-                .map(|triple| &triple.1)
-                .collect()
-        };
         let entities = self
             .classes
             .iter()
-            .map(|(subject, class)| (class, of(subject)));
+            .map(|(subject, class)| (class, self.properties_of(subject)));
         let (class, properties) = entities
             .filter(|(_, properties)| properties.len() > 1)
             .max_by_key(|(_, p)| p.len())?;
@@ -149,9 +142,9 @@ impl<'s> SnippetEntities<'s> {
         let title = texts.text_with(
             "example-pattern",
             &[
-                ("class", &name(class)),
-                ("property", &name(property)),
-                ("other", &name(other)),
+                ("class", &node_label(class)),
+                ("property", &node_label(property)),
+                ("other", &node_label(other)),
             ],
         );
         let terms = [
@@ -160,25 +153,33 @@ impl<'s> SnippetEntities<'s> {
             ("PROPERTY", property),
             ("OTHER", other),
         ];
-        Some(fill(title, PATTERN, &terms))
+        Some(fill_template(title, PATTERN, &terms))
+    }
+
+    fn properties_of(&self, subject: &str) -> BTreeSet<&NamedNode> {
+        self.triples
+            .iter()
+            .filter(|triple| triple.0 == subject)
+            .map(|triple| &triple.1)
+            .collect()
     }
 
     /// Returns a query for links between two classes.
     fn link(&self, dataset: &NamedNode, texts: &Texts) -> Option<Example> {
-        let class = |entity: &str| self.classes.get(entity);
         let mut links = self
             .triples
             .iter()
             .filter_map(|(subject, property, object)| {
-                Some((class(subject)?, property, class((*object)?)?))
+                let (from, to) = (self.classes.get(subject)?, self.classes.get((*object)?)?);
+                Some((from, property, to))
             });
         let (from, property, to) = links.next()?;
         let title = texts.text_with(
             "example-link",
             &[
-                ("from", &name(from)),
-                ("property", &name(property)),
-                ("to", &name(to)),
+                ("from", &node_label(from)),
+                ("property", &node_label(property)),
+                ("to", &node_label(to)),
             ],
         );
         let terms = [
@@ -187,7 +188,7 @@ impl<'s> SnippetEntities<'s> {
             ("PROPERTY", property),
             ("OTHER", to),
         ];
-        Some(fill(title, LINK, &terms))
+        Some(fill_template(title, LINK, &terms))
     }
 }
 
@@ -197,29 +198,27 @@ pub(crate) fn executable(
     document: &str,
     endpoint: &NamedNode,
 ) -> Vec<Triple> {
-    let node = |iri: &str| NamedNode::new_unchecked(iri);
-    let triples = examples.iter().zip(1..).flat_map(|(example, number)| {
+    let mut triples = Vec::new();
+    for (example, number) in examples.iter().zip(1..) {
         let subject = NamedNode::new_unchecked(format!("{document}{number}"));
         let comment = Literal::new_language_tagged_literal_unchecked(example.title.as_str(), "en");
-        [
-            Triple::new(
-                subject.clone(),
-                node(rdf::TYPE),
-                node(sh::SPARQL_EXECUTABLE),
+        let objects: [(&str, Term); 5] = [
+            (
+                rdf::TYPE,
+                NamedNode::new_unchecked(sh::SPARQL_EXECUTABLE).into(),
             ),
-            Triple::new(
-                subject.clone(),
-                node(rdf::TYPE),
-                node(sh::SPARQL_SELECT_EXECUTABLE),
+            (
+                rdf::TYPE,
+                NamedNode::new_unchecked(sh::SPARQL_SELECT_EXECUTABLE).into(),
             ),
-            Triple::new(subject.clone(), node(rdfs::COMMENT), comment),
-            Triple::new(
-                subject.clone(),
-                node(sh::SELECT),
-                Literal::from(example.query.as_str()),
-            ),
-            Triple::new(subject, node(schema::TARGET), endpoint.clone()),
-        ]
-    });
-    triples.collect()
+            (rdfs::COMMENT, comment.into()),
+            (sh::SELECT, Literal::from(example.query.as_str()).into()),
+            (schema::TARGET, endpoint.clone().into()),
+        ];
+        for (property, object) in objects {
+            let property = NamedNode::new_unchecked(property);
+            triples.push(Triple::new(subject.clone(), property, object));
+        }
+    }
+    triples
 }

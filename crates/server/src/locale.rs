@@ -148,7 +148,11 @@ impl Locale {
 }
 
 /// Formats a message of a bundle; `None` if it lacks the message.
-fn format(bundle: &Messages, id: &str, arguments: Option<&FluentArgs<'_>>) -> Option<String> {
+fn format_message(
+    bundle: &Messages,
+    id: &str,
+    arguments: Option<&FluentArgs<'_>>,
+) -> Option<String> {
     let pattern = bundle.get_message(id)?.value()?;
     let mut errors = Vec::new();
     let text = bundle
@@ -161,7 +165,7 @@ fn format(bundle: &Messages, id: &str, arguments: Option<&FluentArgs<'_>>) -> Op
 }
 
 /// Returns the variables of a message. `None` if the bundle lacks it.
-fn variables(bundle: &Messages, id: &str) -> Option<BTreeSet<String>> {
+fn list_variables(bundle: &Messages, id: &str) -> Option<BTreeSet<String>> {
     let pattern = bundle.get_message(id)?.value()?;
     // Without arguments, each variable is an error.
     let mut errors = Vec::new();
@@ -186,7 +190,7 @@ pub enum TextError {
     #[error("line {0} is not valid Fluent (https://projectfluent.org/); write `id = text`")]
     Syntax(usize),
     /// No page uses a text.
-    #[error("no page uses the text `{id}`; {}`lodeseek config texts` prints all texts with their ids", suggestion(.nearest))]
+    #[error("no page uses the text `{id}`; {}`lodeseek config texts` prints all texts with their ids", suggest_id(.nearest))]
     Unknown {
         /// Id of the text.
         id: String,
@@ -204,7 +208,7 @@ pub enum TextError {
 }
 
 /// Returns the question that suggests an id.
-fn suggestion(nearest: &Option<&str>) -> String {
+fn suggest_id(nearest: &Option<&str>) -> String {
     nearest
         .map(|nearest| format!("did you mean `{nearest}`? "))
         .unwrap_or_default()
@@ -214,7 +218,7 @@ fn suggestion(nearest: &Option<&str>) -> String {
 fn nearest_id(id: &str) -> Option<&'static str> {
     let mut nearest = None;
     let mut max_similarity = MIN_SIMILARITY;
-    for known in ids(Locale::English.source()) {
+    for known in message_ids(Locale::English.source()) {
         let similarity = strsim::jaro_winkler(id, known);
         if similarity > max_similarity {
             max_similarity = similarity;
@@ -225,7 +229,7 @@ fn nearest_id(id: &str) -> Option<&'static str> {
 }
 
 /// Returns the ids of the messages in a text in Fluent's syntax.
-fn ids(text: &str) -> impl Iterator<Item = &str> {
+fn message_ids(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))
         .filter_map(|line| line.split([' ', '=']).next())
@@ -264,12 +268,12 @@ impl TextOverrides {
         })?;
         let bundle = locale.bundle(resource);
         let english = &CATALOGUES[Locale::English as usize];
-        for id in ids(text) {
-            let known = variables(english, id).ok_or_else(|| TextError::Unknown {
+        for id in message_ids(text) {
+            let known = list_variables(english, id).ok_or_else(|| TextError::Unknown {
                 id: id.to_owned(),
                 nearest: nearest_id(id),
             })?;
-            let used = variables(&bundle, id).unwrap_or_default();
+            let used = list_variables(&bundle, id).unwrap_or_default();
             if let Some(variable) = used.difference(&known).next() {
                 return Err(TextError::Variable {
                     id: id.to_owned(),
@@ -303,9 +307,10 @@ impl Texts {
     fn message(&self, id: &str, arguments: Option<&FluentArgs<'_>>) -> String {
         let own = self.overrides.0[self.locale as usize]
             .as_ref()
-            .and_then(|bundle| format(bundle, id, arguments));
-        let text = own.or_else(|| format(&CATALOGUES[self.locale as usize], id, arguments));
-        let text = text.or_else(|| format(&CATALOGUES[Locale::English as usize], id, arguments));
+            .and_then(|bundle| format_message(bundle, id, arguments));
+        let text = own.or_else(|| format_message(&CATALOGUES[self.locale as usize], id, arguments));
+        let text =
+            text.or_else(|| format_message(&CATALOGUES[Locale::English as usize], id, arguments));
         text.unwrap_or_else(|| id.to_owned())
     }
 
@@ -344,7 +349,7 @@ impl Texts {
     /// Formats a date that begins as `2021-03-04`. Other texts, such as years, are returned unchanged.
     pub(crate) fn date(&self, written: &str) -> String {
         let written = written.trim();
-        let Some((year, month, day)) = calendar_date(written) else {
+        let Some((year, month, day)) = parse_date(written) else {
             return written.to_owned();
         };
         let months = self.text("months");
@@ -355,8 +360,12 @@ impl Texts {
     }
 }
 
+fn has_only_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Parses the beginning of a text as year, month and day.
-fn calendar_date(text: &str) -> Option<(&str, usize, u32)> {
+fn parse_date(text: &str) -> Option<(&str, usize, u32)> {
     let date = text.get(..10)?;
     let is_end = text[10..]
         .chars()
@@ -364,10 +373,8 @@ fn calendar_date(text: &str) -> Option<(&str, usize, u32)> {
         .is_none_or(|next| !next.is_ascii_digit());
     let (year, rest) = date.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
-    let is_number = |text: &str, length: usize| {
-        text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    if !is_end || !is_number(year, 4) || !is_number(month, 2) || !is_number(day, 2) {
+    let has_lengths = year.len() == 4 && month.len() == 2 && day.len() == 2;
+    if !is_end || !has_lengths || ![year, month, day].into_iter().all(has_only_digits) {
         return None;
     }
     let (month, day) = (month.parse().ok()?, day.parse().ok()?);
@@ -525,7 +532,7 @@ mod tests {
             Err(TextError::Unknown { nearest: None, .. })
         ));
         let texts = default_texts("de").expect("the German texts");
-        assert!(ids(texts).any(|id| id == "start-title"));
+        assert!(message_ids(texts).any(|id| id == "start-title"));
         assert_eq!(default_texts("ja"), None);
     }
 

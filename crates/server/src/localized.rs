@@ -45,7 +45,8 @@ impl<T> Localized<T> {
         if by_language.is_empty() {
             return Err(LocalizedError::Empty);
         }
-        by_language.sort_by_key(|(tag, _)| (primary(tag) != Locale::default().tag(), tag.clone()));
+        by_language
+            .sort_by_key(|(tag, _)| (primary_subtag(tag) != Locale::default().tag(), tag.clone()));
         Ok(Self(Values::ByLanguage(by_language)))
     }
 
@@ -63,7 +64,7 @@ impl<T> Localized<T> {
             for language in languages {
                 if let Some((_, value)) = values
                     .iter()
-                    .find(|(tag, _)| primary(tag) == language.as_ref())
+                    .find(|(tag, _)| primary_subtag(tag) == language.as_ref())
                 {
                     return value;
                 }
@@ -106,7 +107,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Localized<T> {
 }
 
 /// Returns the first subtag of a language tag.
-fn primary(tag: &str) -> &str {
+fn primary_subtag(tag: &str) -> &str {
     tag.split('-').next().unwrap_or(tag)
 }
 

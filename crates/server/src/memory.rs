@@ -11,14 +11,14 @@ const MIN_QUERY_MEGABYTES: u64 = 256;
 pub(crate) const MAX_PARSES: usize = 2;
 /// Number of files that are parsed at one time, each with the memory of a query: examples of visitors, and two of a harvest or an
 /// upload.
-const FILES: u64 = MAX_PARSES as u64 + 2;
+const MAX_PARSED_FILES: u64 = MAX_PARSES as u64 + 2;
 
 /// Adapts limits of queries to the memory of this machine or container, and logs the change.
 pub(crate) fn fit_to_memory(limits: SparqlLimits) -> SparqlLimits {
     let Some(available) = available_megabytes(Path::new("/")) else {
         return limits;
     };
-    let fitted = fit(limits.clone(), available / 4 * 3);
+    let fitted = fit_to_budget(limits.clone(), available / 4 * 3);
     if (fitted.memory_megabytes, fitted.concurrent) != (limits.memory_megabytes, limits.concurrent)
     {
         tracing::warn!(
@@ -33,11 +33,11 @@ pub(crate) fn fit_to_memory(limits: SparqlLimits) -> SparqlLimits {
 }
 
 /// Reduces the memory of each query and file, and if this is not enough the number of concurrent queries, until all fit into a budget.
-fn fit(limits: SparqlLimits, budget_megabytes: u64) -> SparqlLimits {
+fn fit_to_budget(limits: SparqlLimits, budget_megabytes: u64) -> SparqlLimits {
     let concurrent = limits.concurrent.max(1);
-    let share = budget_megabytes / (concurrent as u64 + FILES);
+    let share = budget_megabytes / (concurrent as u64 + MAX_PARSED_FILES);
     let memory_megabytes = limits.memory_megabytes.min(share.max(MIN_QUERY_MEGABYTES));
-    let possible = (budget_megabytes / memory_megabytes.max(1)).saturating_sub(FILES);
+    let possible = (budget_megabytes / memory_megabytes.max(1)).saturating_sub(MAX_PARSED_FILES);
     let possible = usize::try_from(possible).unwrap_or(usize::MAX);
     let concurrent = concurrent.min(possible.max(1));
     if concurrent >= limits.concurrent {
@@ -111,7 +111,7 @@ mod tests {
             (1300, 1, 256),
             (10, 1, 256),
         ] {
-            let fitted = fit(default.clone(), budget);
+            let fitted = fit_to_budget(default.clone(), budget);
             assert_eq!(
                 (fitted.concurrent, fitted.memory_megabytes),
                 (concurrent, megabytes),
@@ -124,7 +124,7 @@ mod tests {
             ..default
         };
         assert_eq!(
-            fit(small, 512).memory_megabytes,
+            fit_to_budget(small, 512).memory_megabytes,
             64,
             "a smaller limit is kept"
         );

@@ -21,14 +21,18 @@ tokio::task_local! {
 
 /// Returns true if a client has the content with an entity tag: `If-None-Match` (RFC 9110, 13.1.2), compared weakly.
 pub(crate) fn matches_tag(headers: &HeaderMap, tag: &str) -> bool {
-    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let known = headers
         .get_all(header::IF_NONE_MATCH)
         .iter()
         .filter_map(|value| value.to_str().ok());
     known
         .flat_map(|value| value.split(','))
-        .any(|known| known.trim() == "*" || opaque(known) == opaque(tag))
+        .any(|known| known.trim() == "*" || opaque_tag(known) == opaque_tag(tag))
+}
+
+/// Returns an entity tag without the mark of weak ones.
+fn opaque_tag(tag: &str) -> &str {
+    tag.trim().trim_start_matches("W/")
 }
 
 /// Adds the headers that chose the response to its `Vary`. Without them, a shared cache would send the response to clients that would
@@ -73,22 +77,24 @@ pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
     if ranges.is_empty() {
         return offers.first().copied();
     }
-    let quality = |offer: &str| {
-        let matching = ranges
-            .iter()
-            .filter_map(|(range, quality)| Some((specificity(range, offer)?, *quality)));
-        matching
-            .max_by_key(|(specificity, _)| *specificity)
-            .map_or(0.0, |(_, quality)| quality)
-    };
     let mut best = None;
     for offer in offers {
-        let quality = quality(offer);
+        let quality = offer_quality(offer, &ranges);
         if quality > best.map_or(0.0, |(_, best)| best) {
             best = Some((*offer, quality));
         }
     }
     best.map(|(offer, _)| offer)
+}
+
+/// Returns the quality of the most specific media range that matches an offer; 0 without one.
+fn offer_quality(offer: &str, ranges: &[(&str, f32)]) -> f32 {
+    let matching = ranges
+        .iter()
+        .filter_map(|(range, quality)| Some((range_specificity(range, offer)?, *quality)));
+    matching
+        .max_by_key(|(specificity, _)| *specificity)
+        .map_or(0.0, |(_, quality)| quality)
 }
 
 /// Chooses between a page (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`. An unknown `format` is an error only if
@@ -190,7 +196,7 @@ pub(crate) fn requested_version(headers: &HeaderMap, media_type: &str) -> RdfVer
     for range in
         accept_ranges(headers).filter(|range| essence(range).eq_ignore_ascii_case(media_type))
     {
-        let quality = quality(range).unwrap_or(0.0);
+        let quality = parse_quality(range).unwrap_or(0.0);
         let version = parameter(range, "version")
             .and_then(RdfVersion::from_number)
             .unwrap_or_default();
@@ -221,26 +227,26 @@ const MAX_LANGUAGES: usize = 5;
 /// Returns the preferred languages, best first, as primary subtags: those of the parameter `lang` (`de,en`), else those of
 /// `Accept-Language`. English is appended because most data have English texts.
 pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<String>, ApiError> {
-    let mut wanted = match lang.filter(|lang| !lang.is_empty()) {
+    let mut requested = match lang.filter(|lang| !lang.is_empty()) {
         Some(lang) => lang.split(',').map(|tag| (tag.trim(), 1.0)).collect(),
         None => ranges(headers, &header::ACCEPT_LANGUAGE),
     };
-    wanted.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    requested.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let mut languages: Vec<String> = Vec::new();
-    for (tag, quality) in wanted {
+    for (tag, quality) in requested {
         let primary = tag
             .split('-')
             .next()
             .unwrap_or_default()
             .to_ascii_lowercase();
-        let sound = (2..=8).contains(&primary.len())
+        let is_valid = (2..=8).contains(&primary.len())
             && primary.bytes().all(|byte| byte.is_ascii_lowercase());
-        if !sound && lang.is_some() {
+        if !is_valid && lang.is_some() {
             return Err(ApiError::bad_request(format!(
                 "{tag:?} is not a language tag; example: lang=de,en"
             )));
         }
-        if sound
+        if is_valid
             && quality > 0.0
             && languages.len() < MAX_LANGUAGES
             && !languages.contains(&primary)
@@ -263,21 +269,21 @@ pub(crate) fn ranges<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Vec<(&'h 
         .filter_map(|value| value.to_str().ok());
     values
         .flat_map(|value| value.split(','))
-        .filter_map(range)
+        .filter_map(parse_range)
         .collect()
 }
 
-fn range(text: &str) -> Option<(&str, f32)> {
+fn parse_range(text: &str) -> Option<(&str, f32)> {
     let range = Some(essence(text)).filter(|range| !range.is_empty())?;
-    Some((range, quality(text)?))
+    Some((range, parse_quality(text)?))
 }
 
 /// Returns the quality of a range. `None` if it is not a number.
-fn quality(range: &str) -> Option<f32> {
+fn parse_quality(range: &str) -> Option<f32> {
     parameter(range, "q").map_or(Some(1.0), |quality| quality.parse().ok())
 }
 
-fn specificity(range: &str, offer: &str) -> Option<u8> {
+fn range_specificity(range: &str, offer: &str) -> Option<u8> {
     if range.eq_ignore_ascii_case(offer) {
         return Some(2);
     }

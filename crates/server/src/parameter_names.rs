@@ -114,7 +114,7 @@ pub(crate) async fn check_names(
     let Some(error) = unknown_name(&request) else {
         return next.run(request).await;
     };
-    let has_page = route(&request).is_some_and(|route| route.has_page);
+    let has_page = find_route(&request).is_some_and(|route| route.has_page);
     let (mut parts, _) = request.into_parts();
     match PageContext::from_request_parts(&mut parts, &state).await {
         Ok(page) => error_response(&parts, has_page.then_some(&page), error),
@@ -123,7 +123,7 @@ pub(crate) async fn check_names(
 }
 
 /// Returns the parameters of the route of a request; `None` if it is not checked.
-fn route(request: &Request) -> Option<&'static RouteParameters> {
+fn find_route(request: &Request) -> Option<&'static RouteParameters> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return None;
     }
@@ -138,7 +138,7 @@ fn route(request: &Request) -> Option<&'static RouteParameters> {
 }
 
 fn unknown_name(request: &Request) -> Option<ApiError> {
-    let route = route(request)?;
+    let route = find_route(request)?;
     let query = request.uri().query()?;
     let parameters = pairs(query.as_bytes());
     let unknown = parameters

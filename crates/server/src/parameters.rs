@@ -22,7 +22,7 @@ pub(crate) const MAX_VALUES: usize = 50;
 pub(crate) const MAX_VALUE_CHARACTERS: usize = 200;
 
 /// Maximum number of characters of a parameter's name in a message.
-const MAX_NAME_CHARACTERS: usize = 50;
+const MAX_NAME_CHARS: usize = 50;
 
 /// Query parameters in the order of the request.
 pub(crate) type Pairs = Vec<(String, String)>;
@@ -37,15 +37,20 @@ const MIN_NAME_SIMILARITY: f64 = 0.6;
 
 /// Returns the error of an unknown parameter, with the most similar of the known names.
 pub(crate) fn unknown_parameter(name: &str, known: &[String]) -> ApiError {
-    let shown: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
-    let similarity =
-        |known: &str| strsim::normalized_damerau_levenshtein(&shown.to_ascii_lowercase(), known);
+    let shown: String = name.chars().take(MAX_NAME_CHARS).collect();
+    let lower_case = shown.to_ascii_lowercase();
     let closest = known
         .iter()
-        .max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
-    let advice = match closest.filter(|closest| similarity(closest) >= MIN_NAME_SIMILARITY) {
-        Some(closest) => format!("did you mean {closest}?"),
-        None => format!("supported parameters: {}", known.join(", ")),
+        .map(|known| {
+            let similarity = strsim::normalized_damerau_levenshtein(&lower_case, known);
+            (similarity, known)
+        })
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let advice = match closest {
+        Some((similarity, closest)) if similarity >= MIN_NAME_SIMILARITY => {
+            format!("did you mean {closest}?")
+        }
+        _ => format!("supported parameters: {}", known.join(", ")),
     };
     ApiError::bad_request(format!("unknown parameter {shown:?}; {advice}"))
 }
@@ -156,9 +161,9 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
         .filter(|(_, value)| !value.is_empty())
     {
         if name == "since" {
-            filter.since = Some(year(name, value)?);
+            filter.since = Some(parse_year(name, value)?);
         } else if name == "before" {
-            filter.until = Some(year(name, value)?);
+            filter.until = Some(parse_year(name, value)?);
         } else if name == "within" {
             filter.within = Some(parse_value(name, value)?);
         } else if name == "covers" {
@@ -170,7 +175,7 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
             }
             check_number(&filter)?;
         } else if let Ok(facet) = name.parse::<Facet>() {
-            check(facet, value)?;
+            check_facet_value(facet, value)?;
             filter = filter.with(facet, facet_value(facet, value));
             // Checked here because each value is compared with all before it.
             check_number(&filter)?;
@@ -188,21 +193,21 @@ pub(crate) fn filter(pairs: &Pairs) -> Result<Filter, ApiError> {
 
 /// Parses the examples of a search: `like=ID`, up to [`MAX_EXAMPLES`](lodeseek_engine::MAX_EXAMPLES) different ones.
 pub(crate) fn examples(pairs: &Pairs) -> Result<Vec<Example>, ApiError> {
-    let named = pairs
-        .iter()
-        .filter(|(name, value)| name == "like" && !value.trim().is_empty());
     let mut seen = HashSet::new();
-    let named = named.filter(|(_, value)| seen.insert(value.trim()));
-    let id = |value: &str| {
-        DatasetId::new(value.trim())
-            .map_err(|error| ApiError::bad_request(format!("like: {error}")))
-    };
-    named
-        .map(|(_, value)| id(value).map(Example::Dataset))
-        .collect()
+    let mut examples = Vec::new();
+    for (name, value) in pairs {
+        let id = value.trim();
+        if name != "like" || id.is_empty() || !seen.insert(id) {
+            continue;
+        }
+        let id =
+            DatasetId::new(id).map_err(|error| ApiError::bad_request(format!("like: {error}")))?;
+        examples.push(Example::Dataset(id));
+    }
+    Ok(examples)
 }
 
-fn year(name: &str, text: &str) -> Result<i32, ApiError> {
+fn parse_year(name: &str, text: &str) -> Result<i32, ApiError> {
     let year = text.parse().ok().filter(|year| (0..=9999).contains(year));
     year.ok_or_else(|| {
         ApiError::bad_request(format!(
@@ -216,7 +221,7 @@ fn parse_value<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, Ap
         .map_err(|error| ApiError::bad_request(format!("{name}: {error}")))
 }
 
-fn check(facet: Facet, value: &str) -> Result<(), ApiError> {
+fn check_facet_value(facet: Facet, value: &str) -> Result<(), ApiError> {
     if value.chars().count() > MAX_VALUE_CHARACTERS {
         return Err(ApiError::bad_request(format!(
             "a {facet} may have at most {MAX_VALUE_CHARACTERS} characters"

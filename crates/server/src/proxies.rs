@@ -63,11 +63,7 @@ impl Proxies {
         if !self.0.contains(&peer.ip().to_canonical()) {
             return None;
         }
-        let last = |name: &str| {
-            let value = headers.get_all(name).iter().next_back()?.to_str().ok()?;
-            value.rsplit(',').next().map(str::trim)
-        };
-        if let Some(forwarded) = last("forwarded")
+        if let Some(forwarded) = last_value(headers, "forwarded")
             && let Some(host) = forwarded_parameter(forwarded, "host")
         {
             return PublicUrl::from_parts(
@@ -76,10 +72,16 @@ impl Proxies {
             );
         }
         PublicUrl::from_parts(
-            last("x-forwarded-proto").unwrap_or("http"),
-            last("x-forwarded-host")?,
+            last_value(headers, "x-forwarded-proto").unwrap_or("http"),
+            last_value(headers, "x-forwarded-host")?,
         )
     }
+}
+
+/// Returns the last value of a header that lists values.
+fn last_value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let value = headers.get_all(name).iter().next_back()?.to_str().ok()?;
+    value.rsplit(',').next().map(str::trim)
 }
 
 /// Returns the address that identifies a client. For IPv6 it is the /64 network, which one client can use freely.

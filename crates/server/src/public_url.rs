@@ -67,8 +67,9 @@ impl FromStr for PublicUrl {
     type Err = InvalidPublicUrl;
 
     fn from_str(text: &str) -> Result<Self, InvalidPublicUrl> {
-        let invalid = || InvalidPublicUrl(text.to_owned());
-        let (scheme, rest) = text.split_once("://").ok_or_else(invalid)?;
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return Err(InvalidPublicUrl(text.to_owned()));
+        };
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let path = path.strip_suffix('/').unwrap_or(path);
         let is_host = !authority.is_empty()
@@ -89,7 +90,7 @@ impl FromStr for PublicUrl {
                 origin_bytes: origin.len(),
             })
         } else {
-            Err(invalid())
+            Err(InvalidPublicUrl(text.to_owned()))
         }
     }
 }

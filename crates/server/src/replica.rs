@@ -5,8 +5,8 @@
 
 use crate::observed_body::BodyOfUnknownSize;
 use crate::server::{
-    ServeError, ServeOptions, WORK_GRACE_PERIOD, accept_requests, bind, fill_caches, located, open,
-    reload_on_hangup,
+    ServeError, ServeOptions, WORK_GRACE_PERIOD, accept_requests, add_address, bind, fill_caches,
+    open, reload_on_hangup,
 };
 use crate::state::AppState;
 use axum::Router;
@@ -72,11 +72,11 @@ impl Replica {
 
     /// Opens a snapshot, and deletes from the cache what it does not use.
     fn open(&mut self, home: SnapshotHome, options: &ServeOptions) -> Result<AppState, ServeError> {
-        let failed = |reason| ServeError::Replica {
-            number: home.number(),
-            reason,
-        };
-        let HomeOptions { reranker, workers } = (self.prepare)(home.path()).map_err(failed)?;
+        let HomeOptions { reranker, workers } =
+            (self.prepare)(home.path()).map_err(|reason| ServeError::Replica {
+                number: home.number(),
+                reason,
+            })?;
         let state = open(
             home.path(),
             reranker,
@@ -111,7 +111,7 @@ impl Replica {
 pub fn serve_replica(mut replica: Replica, options: &ServeOptions) -> Result<(), ServeError> {
     let first = replica.cache.fetch_first()?;
     let state = replica.open(first, options)?;
-    log(&state, replica.cache.location());
+    log_snapshot(&state, replica.cache.location());
     let warming = state.clone();
     std::thread::spawn(move || fill_caches(&warming));
     let stop = StopSignal::default();
@@ -121,13 +121,13 @@ pub fn serve_replica(mut replica: Replica, options: &ServeOptions) -> Result<(),
     let served = runtime.block_on(async {
         reload_on_hangup(&state, options.reload.clone(), options.tls.clone());
         let (listener, address) = bind(options).await?;
-        let state = located(state, address, options);
+        let state = add_address(state, address, options);
         let current = CurrentRouter::new(crate::app(state.clone()));
         let router = current.router();
         let (follow_options, stopped) = (options.clone(), stop.clone());
         std::thread::Builder::new()
             .name("snapshots".to_owned())
-            .spawn(move || follow(replica, state, &current, &follow_options, &stopped))?;
+            .spawn(move || follow_snapshots(replica, state, &current, &follow_options, &stopped))?;
         accept_requests(listener, router, options, stop).await;
         Ok(())
     });
@@ -136,7 +136,7 @@ pub fn serve_replica(mut replica: Replica, options: &ServeOptions) -> Result<(),
 }
 
 /// Replaces the served snapshot by each newer one until the server stops.
-fn follow(
+fn follow_snapshots(
     mut replica: Replica,
     mut state: AppState,
     current: &CurrentRouter,
@@ -150,15 +150,18 @@ fn follow(
             Ok(Some(next)) => {
                 fill_caches(&next);
                 current.replace(crate::app(next.clone()));
-                log(&next, replica.cache.location());
-                record(&next, Ok(format!("snapshot {} is served", number(&next))));
+                log_snapshot(&next, replica.cache.location());
+                record_outcome(
+                    &next,
+                    Ok(format!("snapshot {} is served", snapshot_number(&next))),
+                );
                 replaced.extend(state.snapshot.clone());
                 state = next;
             }
             Err(error) => {
-                let number = number(&state);
+                let number = snapshot_number(&state);
                 tracing::error!(%error, "cannot serve a newer snapshot; snapshot {number} is still served");
-                record(&state, Err(error.to_string()));
+                record_outcome(&state, Err(error.to_string()));
             }
         }
         // The folder of a replaced snapshot is deleted here, on this thread, once no request uses it.
@@ -166,11 +169,11 @@ fn follow(
     }
 }
 
-fn number(state: &AppState) -> u64 {
+fn snapshot_number(state: &AppState) -> u64 {
     state.snapshot.as_ref().map_or(0, |home| home.number())
 }
 
-fn log(state: &AppState, location: &str) {
+fn log_snapshot(state: &AppState, location: &str) {
     let Some(home) = &state.snapshot else { return };
     let (record, number) = (home.record(), home.number());
     tracing::info!(
@@ -181,7 +184,7 @@ fn log(state: &AppState, location: &str) {
 }
 
 /// Adds an outcome to the operator's list.
-fn record(state: &AppState, outcome: Result<String, String>) {
+fn record_outcome(state: &AppState, outcome: Result<String, String>) {
     if let Some(admin) = &state.admin {
         admin.tasks.add("snapshot", outcome);
     }

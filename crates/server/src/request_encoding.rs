@@ -50,7 +50,7 @@ fn content_encoding(headers: &HeaderMap) -> Option<String> {
 /// 400 with the name of the parameter.
 pub(crate) fn check_utf8(encoded: &[u8]) -> Result<(), ApiError> {
     for pair in encoded.split(|byte| *byte == b'&') {
-        let decoded = percent_decoded(pair);
+        let decoded = decode_percent(pair);
         if let Err(error) = std::str::from_utf8(&decoded) {
             let name = decoded.split(|byte| *byte == b'=').next().unwrap_or(&[]);
             let name: String = String::from_utf8_lossy(name)
@@ -70,19 +70,21 @@ pub(crate) fn check_utf8(encoded: &[u8]) -> Result<(), ApiError> {
 }
 
 /// Decodes percent-encoded bytes. Percent signs without two digits remain.
-fn percent_decoded(text: &[u8]) -> Vec<u8> {
+fn decode_percent(text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((first, others)) = rest.split_first() {
         rest = others;
         match others {
-            [high, low, after @ ..] if *first == b'%' => match (digit(*high), digit(*low)) {
-                (Some(high), Some(low)) => {
-                    decoded.push(high << 4 | low);
-                    rest = after;
+            [high, low, after @ ..] if *first == b'%' => {
+                match (hex_digit(*high), hex_digit(*low)) {
+                    (Some(high), Some(low)) => {
+                        decoded.push(high << 4 | low);
+                        rest = after;
+                    }
+                    _ => decoded.push(*first),
                 }
-                _ => decoded.push(*first),
-            },
+            }
             _ => decoded.push(*first),
         }
     }
@@ -90,7 +92,7 @@ fn percent_decoded(text: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the value of a hexadecimal digit.
-fn digit(byte: u8) -> Option<u8> {
+fn hex_digit(byte: u8) -> Option<u8> {
     let value = char::from(byte).to_digit(16)?;
     u8::try_from(value).ok()
 }

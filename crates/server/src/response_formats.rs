@@ -109,7 +109,7 @@ impl Kind {
 
     /// Returns the media type that is sent for a short name or an accepted media type. Parameters are ignored. A space stands for a
     /// `+` that was not encoded in an address.
-    fn named(self, name: &str) -> Option<&'static str> {
+    fn find_media_type(self, name: &str) -> Option<&'static str> {
         let name = essence(name).to_ascii_lowercase().replace(' ', "+");
         let media_type = match (self, name.as_str()) {
             (_, "html") => HTML,
@@ -162,7 +162,7 @@ impl Kind {
         unsupported: Option<&str>,
     ) -> Result<&'static str, ApiError> {
         for value in format_parameters(parameters) {
-            if let Some(media_type) = self.named(value) {
+            if let Some(media_type) = self.find_media_type(value) {
                 let version = parameter(value, "version").and_then(RdfVersion::from_number);
                 let version = version.unwrap_or_else(|| requested_version(headers, media_type));
                 return Ok(content_type(media_type, version));
@@ -193,7 +193,7 @@ fn is_known(name: &str) -> bool {
     matches!(essence(name), "auto" | "text/plain" | "text")
         || [Kind::Results, Kind::Graph]
             .into_iter()
-            .any(|kind| kind.named(name).is_some())
+            .any(|kind| kind.find_media_type(name).is_some())
 }
 
 /// Returns the value of `Content-Type` for a media type and a version of RDF.
@@ -553,7 +553,10 @@ mod tests {
             // Other routes reject formats that they do not have.
             let is_foreign = accept == "*/*"
                 && values.iter().all(|(_, names)| {
-                    !names.is_empty() && names.split(',').all(|name| kind.named(name).is_none())
+                    !names.is_empty()
+                        && names
+                            .split(',')
+                            .all(|name| kind.find_media_type(name).is_none())
                 });
             let strict = kind.negotiate(&parameters(&values), &headers).ok();
             assert_eq!(strict, expected.filter(|_| !is_foreign), "{values:?}");

@@ -19,8 +19,8 @@ const MAX_QUERIES: usize = 10_000;
 /// Maximum length of a listed query in characters. Longer ones are sentences, which hardly occur twice, and are counted only.
 const MAX_CHARACTERS: usize = 200;
 /// Maximum number of queries of a list.
-const MAX_LISTED: usize = 50;
-const SECONDS_OF_DAY: u64 = 86_400;
+const MAX_LISTED_QUERIES: usize = 50;
+const SECONDS_PER_DAY: u64 = 86_400;
 
 /// Log of the searches of the last days.
 #[derive(Default)]
@@ -152,13 +152,13 @@ fn most_frequent(
         }
     }
     listed.sort_unstable_by(|a, b| number(b.1).cmp(&number(a.1)).then_with(|| a.0.cmp(&b.0)));
-    listed.truncate(MAX_LISTED);
+    listed.truncate(MAX_LISTED_QUERIES);
     listed
 }
 
 fn day_number(time: SystemTime) -> i32 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    let days = since.unwrap_or_default().as_secs() / SECONDS_OF_DAY;
+    let days = since.unwrap_or_default().as_secs() / SECONDS_PER_DAY;
     i32::try_from(days).unwrap_or(i32::MAX)
 }
 
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn day(number: u64) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(number * SECONDS_OF_DAY + 3600)
+        SystemTime::UNIX_EPOCH + Duration::from_secs(number * SECONDS_PER_DAY + 3600)
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) const WORK_GRACE_PERIOD: Duration = Duration::from_secs(5);
 const CHANGE_GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// Number of connections that wait to be accepted. Those beyond it are repeated by their clients after a second. The system may
 /// allow fewer.
-const BACKLOG: u32 = 4096;
+const LISTEN_BACKLOG: u32 = 4096;
 
 /// Options of the server.
 #[derive(Clone, Debug)]
@@ -122,7 +122,7 @@ pub enum ServeError {
     )]
     Workers(#[from] WorkerError),
     /// The server cannot listen on the address.
-    #[error("cannot listen on {address}: {cause}{}", remedy(cause))]
+    #[error("cannot listen on {address}: {cause}{}", suggest_remedy(cause))]
     Bind {
         /// The addresses.
         address: String,
@@ -188,7 +188,7 @@ pub fn serve(
         }
         reload_on_hangup(&state, options.reload.clone(), options.tls.clone());
         let (listener, address) = bind(options).await?;
-        let router = crate::app(located(state, address, options));
+        let router = crate::app(add_address(state, address, options));
         accept_requests(listener, router, options, stop.clone()).await;
         Ok(())
     });
@@ -346,7 +346,7 @@ fn serve_local_socket(home: &Path, state: &AppState) {
 fn serve_local_socket(_: &Path, _: &AppState) {}
 
 /// Returns the remedy for an address that cannot be used, if there is one.
-fn remedy(cause: &io::Error) -> &'static str {
+fn suggest_remedy(cause: &io::Error) -> &'static str {
     match cause.kind() {
         io::ErrorKind::AddrInUse => "; choose another port with --bind",
         _ => "",
@@ -363,7 +363,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    socket.listen(LISTEN_BACKLOG)
 }
 
 /// Listens on the first possible address.
@@ -389,7 +389,11 @@ pub(crate) async fn bind(options: &ServeOptions) -> Result<(TcpListener, SocketA
 }
 
 /// Returns the state of a server that listens on an address.
-pub(crate) fn located(state: AppState, address: SocketAddr, options: &ServeOptions) -> AppState {
+pub(crate) fn add_address(
+    state: AppState,
+    address: SocketAddr,
+    options: &ServeOptions,
+) -> AppState {
     let (state, scheme) = match &options.tls {
         Some(_) => (state.at_with_tls(address), "https"),
         None => (state.at(address), "http"),
@@ -456,13 +460,14 @@ pub fn on_stop_signal(act: impl Fn() + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let listen = move || loop {
-        runtime.block_on(stop_signal());
-        act();
-    };
     std::thread::Builder::new()
         .name("signals".to_owned())
-        .spawn(listen)?;
+        .spawn(move || {
+            loop {
+                runtime.block_on(stop_signal());
+                act();
+            }
+        })?;
     Ok(())
 }
 

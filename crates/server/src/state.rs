@@ -306,11 +306,11 @@ impl AppState {
         work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let permit = self.limits.acquire_permit(client).await?;
-        let permitted = move |state: &Self| {
+        self.work(move |state| {
             let _permit = permit;
             work(state)
-        };
-        self.work(permitted).await
+        })
+        .await
     }
 
     /// Returns the card of a dataset, or status 404, without a permit.

@@ -102,7 +102,7 @@ impl<'r> ClassTable<'r> {
     pub(crate) fn open(resources: Resources<'r>, class: NamedNode) -> Result<Self, StoreError> {
         let table = NamedNode::new_unchecked(csvw::TABLE);
         let mut has_file = false;
-        for source in values(&resources, &class.clone().into(), prov::WAS_DERIVED_FROM)? {
+        for source in property_values(&resources, &class.clone().into(), prov::WAS_DERIVED_FROM)? {
             if let Term::NamedNode(source) = source {
                 has_file |= resources.is_instance(&source.into(), &table)?;
             }
@@ -136,18 +136,18 @@ impl<'r> ClassTable<'r> {
     fn file_column(&self, property: &str) -> Result<Option<FileColumn>, StoreError> {
         let node = NamedNode::new_unchecked(property).into();
         let mut position = None;
-        for value in values(&self.resources, &node, schema::POSITION)? {
+        for value in property_values(&self.resources, &node, schema::POSITION)? {
             // Tables may share a property.
-            if let Ok(number) = text(&value).parse::<u64>() {
+            if let Ok(number) = cell_text(&value).parse::<u64>() {
                 position = Some(position.map_or(number, |other: u64| other.min(number)));
             }
         }
         let Some(position) = position else {
             return Ok(None);
         };
-        let titles = values(&self.resources, &node, csvw::TITLE)?;
-        let labels = values(&self.resources, &node, rdfs::LABEL)?;
-        let header = titles.iter().chain(&labels).map(text).next();
+        let titles = property_values(&self.resources, &node, csvw::TITLE)?;
+        let labels = property_values(&self.resources, &node, rdfs::LABEL)?;
+        let header = titles.iter().chain(&labels).map(cell_text).next();
         Ok(Some(FileColumn {
             position,
             header: header.unwrap_or_else(|| local_name(property).to_owned()),
@@ -156,7 +156,7 @@ impl<'r> ClassTable<'r> {
 }
 
 /// Returns the values of a property of a resource.
-fn values(
+fn property_values(
     resources: &Resources<'_>,
     resource: &NamedOrBlankNode,
     property: &str,
@@ -201,10 +201,10 @@ pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column
     let mut counted: FxHashMap<(String, String), ColumnCounts> = FxHashMap::default();
     for entity in table.entities()?.take(limit) {
         let mut values: FxHashMap<(String, String), u64> = FxHashMap::default();
-        for (property, object) in properties(resources, &entity?, class)? {
-            let key = (property, language(&object).to_owned());
+        for (property, object) in entity_properties(resources, &entity?, class)? {
+            let key = (property, term_language(&object).to_owned());
             let counts = counted.entry(key.clone()).or_default();
-            counts.datatypes.insert(datatype(&object));
+            counts.datatypes.insert(csvw_datatype(&object));
             let number = values.entry(key).or_default();
             *number += 1;
             counts.has_lists |= *number > 1;
@@ -251,7 +251,7 @@ pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column
 }
 
 /// Returns the properties of an entity with their values, without the class.
-fn properties(
+fn entity_properties(
     resources: &Resources<'_>,
     entity: &NamedOrBlankNode,
     class: &NamedNode,
@@ -268,7 +268,7 @@ fn properties(
     Ok(values)
 }
 
-fn language(term: &Term) -> &str {
+fn term_language(term: &Term) -> &str {
     match term {
         Term::Literal(literal) => literal.language().unwrap_or_default(),
         _ => "",
@@ -276,7 +276,7 @@ fn language(term: &Term) -> &str {
 }
 
 /// Returns the name of a datatype in CSV on the Web: `iri` for resources, `string` for other values.
-fn datatype(term: &Term) -> String {
+fn csvw_datatype(term: &Term) -> String {
     let name = match term {
         Term::NamedNode(_) => IRI,
         Term::Literal(literal) => literal
@@ -375,7 +375,7 @@ fn filtered_rows(
             break;
         }
         let entity = outgoing(&table.resources, &node?, MAX_ROW_TRIPLES, languages)?;
-        if !contains(&entity, &filter) {
+        if !has_text(&entity, &filter) {
             continue;
         }
         matching += 1;
@@ -395,7 +395,7 @@ fn filtered_rows(
 }
 
 /// Returns true if the label or a value of an entity contains a text in lower case.
-fn contains(entity: &Entity, text: &str) -> bool {
+fn has_text(entity: &Entity, text: &str) -> bool {
     let values = entity.out.triples.iter().map(|triple| &triple.object.label);
     entity
         .label
@@ -420,7 +420,7 @@ impl RowFilter {
             return Ok(true);
         }
         let entity = outgoing(&table.resources, node, MAX_ROW_TRIPLES, &self.languages)?;
-        Ok(contains(&entity, &self.text.to_lowercase()))
+        Ok(has_text(&entity, &self.text.to_lowercase()))
     }
 }
 
@@ -462,15 +462,15 @@ pub(crate) fn write_csv(
             continue;
         }
         let mut cells = vec![String::new(); columns.len()];
-        for (property, object) in properties(&table.resources, &entity, &table.class)? {
-            let Some(place) = places.get(&(property.as_str(), language(&object))) else {
+        for (property, object) in entity_properties(&table.resources, &entity, &table.class)? {
+            let Some(place) = places.get(&(property.as_str(), term_language(&object))) else {
                 continue; // no column of the file, or the dataset changed since the columns were counted
             };
             let cell = &mut cells[*place];
             if !cell.is_empty() {
                 cell.push_str(SEPARATOR);
             }
-            cell.push_str(&text(&object));
+            cell.push_str(&cell_text(&object));
         }
         let name = match &entity {
             NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
@@ -491,7 +491,7 @@ fn with_entity(is_last: bool, entity: String, cells: impl Iterator<Item = String
 }
 
 /// Returns a value as the text of a cell.
-fn text(term: &Term) -> String {
+fn cell_text(term: &Term) -> String {
     match term {
         Term::NamedNode(node) => node.as_str().to_owned(),
         Term::Literal(literal) => literal.value().to_owned(),
@@ -644,6 +644,6 @@ mod tests {
     }
 
     fn datatype_of(term: Term) -> String {
-        datatype(&term)
+        csvw_datatype(&term)
     }
 }

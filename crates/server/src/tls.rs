@@ -141,7 +141,7 @@ impl CurrentPair {
     }
 
     fn unusable(&self, error: &rustls::Error) -> TlsError {
-        unusable(&self.certificate, &self.key, error)
+        unusable_pair_error(&self.certificate, &self.key, error)
     }
 }
 
@@ -162,12 +162,12 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
                 certificate: certificate.to_owned(),
                 key: key.to_owned(),
             },
-            error => unusable(certificate, key, &error),
+            error => unusable_pair_error(certificate, key, &error),
         }
     })
 }
 
-fn unusable(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
+fn unusable_pair_error(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
     TlsError::Unusable {
         certificate: certificate.to_owned(),
         key: key.to_owned(),
@@ -175,7 +175,7 @@ fn unusable(certificate: &Path, key: &Path, error: &rustls::Error) -> TlsError {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+fn read_file(path: &Path) -> Result<Vec<u8>, TlsError> {
     fs::read(path).map_err(|cause| TlsError::Unreadable {
         path: path.to_owned(),
         cause,
@@ -183,7 +183,7 @@ fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
 }
 
 fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let text = read(path)?;
+    let text = read_file(path)?;
     let chain: Result<Vec<_>, pem::Error> = CertificateDer::pem_slice_iter(&text).collect();
     let chain = chain.map_err(|error| invalid_pem(path, &error))?;
     if chain.is_empty() {
@@ -194,7 +194,7 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsErr
 }
 
 fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    let key = PrivateKeyDer::from_pem_slice(&read(path)?).map_err(|error| match error {
+    let key = PrivateKeyDer::from_pem_slice(&read_file(path)?).map_err(|error| match error {
         pem::Error::NoItemsFound => TlsError::NoKey(path.to_owned()),
         error => invalid_pem(path, &error),
     })?;

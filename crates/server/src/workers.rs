@@ -23,8 +23,8 @@ impl Workers {
     /// # Errors
     /// If a worker process cannot be started.
     pub fn start(home: &Path, options: &WorkerOptions) -> Result<Self, WorkerError> {
-        let start = |role: WorkerRole| Pool::start(pool_options(home, role, options));
-        let (queries, examples) = (start(WorkerRole::Queries)?, start(WorkerRole::Examples)?);
+        let queries = Pool::start(pool_options(home, WorkerRole::Queries, options))?;
+        let examples = Pool::start(pool_options(home, WorkerRole::Examples, options))?;
         for missing in queries.missing_protections() {
             tracing::warn!("worker processes lack a protection: {missing}");
         }

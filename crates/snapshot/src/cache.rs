@@ -29,8 +29,8 @@ const OBJECTS: &str = "objects";
 const HOMES: &str = "homes";
 const CURRENT: &str = "current";
 const LOCK: &str = "lock";
-/// Number of concurrent downloads.
-const CONCURRENT_DOWNLOADS: usize = 16;
+/// Maximum number of concurrent downloads.
+const MAX_CONCURRENT_DOWNLOADS: usize = 16;
 
 /// Cache of the snapshots of one location in a folder. One process uses it at a time.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl SnapshotCache {
             _lock: lock,
         };
         cache.last = cache
-            .current()?
+            .read_current()?
             .map(|Current { number, record, .. }| (number, record));
         Ok(cache)
     }
@@ -193,7 +193,7 @@ impl SnapshotCache {
             Ok(None) => Err(SnapshotError::Missing {
                 location: self.location().to_owned(),
             }),
-            Err(error) => match self.current() {
+            Err(error) => match self.read_current() {
                 Ok(Some(Current { number, record, .. })) => {
                     // Without a key, an earlier process may have accepted it.
                     let check = self.remote.storage.check_successor(
@@ -226,8 +226,8 @@ impl SnapshotCache {
         write_checked(&self.folder.join(CURRENT), &body).map_err(EngineError::from)?;
         self.last = Some((home.number, home.record.clone()));
         let objects = self.folder.join(OBJECTS);
-        for folder in entries(&objects)? {
-            for path in entries(&folder)? {
+        for folder in list_folder(&objects)? {
+            for path in list_folder(&folder)? {
                 let name = path
                     .file_name()
                     .unwrap_or_default()
@@ -243,7 +243,7 @@ impl SnapshotCache {
     }
 
     /// Returns the snapshot of this location that was opened last.
-    fn current(&self) -> Result<Option<Current>, SnapshotError> {
+    fn read_current(&self) -> Result<Option<Current>, SnapshotError> {
         let body = read_checked(&self.folder.join(CURRENT)).map_err(EngineError::from)?;
         let current: Option<Current> = body.and_then(|body| serde_json::from_slice(&body).ok());
         let current = current.filter(|current| current.location == self.location());
@@ -259,22 +259,22 @@ impl SnapshotCache {
         number: u64,
         record: SnapshotRecord,
     ) -> Result<SnapshotHome, SnapshotError> {
-        let manifest = self.manifest(&record.manifest)?;
+        let manifest = self.load_manifest(&record.manifest)?;
         self.remote
             .storage
             .check_manifest(number, &record, &manifest)?;
-        let mut wanted: BTreeMap<String, u64> = manifest
+        let mut missing: BTreeMap<String, u64> = manifest
             .files
             .values()
             .map(|file| (file.sha256.clone(), file.bytes))
             .collect();
-        let mut objects: BTreeSet<String> = wanted.keys().cloned().collect();
+        let mut objects: BTreeSet<String> = missing.keys().cloned().collect();
         objects.insert(record.manifest.clone());
         // Another program may have deleted files of the cache.
-        wanted.retain(|sha256, _| {
+        missing.retain(|sha256, _| {
             !self.verified.contains(sha256) || !self.folder.join(object_name(sha256)).exists()
         });
-        self.fetch_objects(wanted)?;
+        self.fetch_objects(missing)?;
         self.homes += 1;
         let path = self
             .folder
@@ -288,12 +288,12 @@ impl SnapshotCache {
             path,
             objects,
         };
-        self.link(&manifest, &home.path)?;
+        self.link_files(&manifest, &home.path)?;
         Ok(home)
     }
 
     /// Reads a manifest of the cache, or else of the storage, and keeps it.
-    fn manifest(&self, sha256: &str) -> Result<HomeManifest, SnapshotError> {
+    fn load_manifest(&self, sha256: &str) -> Result<HomeManifest, SnapshotError> {
         let path = self.folder.join(object_name(sha256));
         let body = match fs::read(&path) {
             Ok(body) if hex(Sha256::new_with_prefix(&body)) == sha256 => body,
@@ -308,18 +308,18 @@ impl SnapshotCache {
     }
 
     /// Checks objects of the cache, and downloads those that are missing or damaged, several at once.
-    fn fetch_objects(&mut self, wanted: BTreeMap<String, u64>) -> Result<(), SnapshotError> {
-        for sha256 in wanted.keys() {
+    fn fetch_objects(&mut self, missing: BTreeMap<String, u64>) -> Result<(), SnapshotError> {
+        for sha256 in missing.keys() {
             let path = self.folder.join(object_name(sha256));
             create_folder(path.parent().unwrap_or(&self.folder))?;
         }
-        let mut wanted = wanted.into_iter();
+        let mut missing = missing.into_iter();
         let (verified, folder, storage) = (&mut self.verified, &self.folder, &self.remote.storage);
         self.remote.runtime.block_on(async {
             let mut running: JoinSet<Result<String, SnapshotError>> = JoinSet::new();
             loop {
-                while running.len() < CONCURRENT_DOWNLOADS
-                    && let Some((sha256, bytes)) = wanted.next()
+                while running.len() < MAX_CONCURRENT_DOWNLOADS
+                    && let Some((sha256, bytes)) = missing.next()
                 {
                     let path = folder.join(object_name(&sha256));
                     let storage = Arc::clone(storage);
@@ -338,7 +338,7 @@ impl SnapshotCache {
     }
 
     /// Links the files of a home. The settings, which make the folder a home, are written last.
-    fn link(&self, manifest: &HomeManifest, home: &Path) -> Result<(), SnapshotError> {
+    fn link_files(&self, manifest: &HomeManifest, home: &Path) -> Result<(), SnapshotError> {
         create_folder(home)?;
         for (name, file) in &manifest.files {
             let (object, path) = (self.folder.join(object_name(&file.sha256)), home.join(name));
@@ -400,7 +400,7 @@ fn remove_folder(path: &Path) -> Result<(), SnapshotError> {
 }
 
 /// Returns the paths in a folder, none if it does not exist.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
+fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, SnapshotError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

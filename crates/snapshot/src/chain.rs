@@ -65,20 +65,19 @@ impl SnapshotRecord {
 
     /// Returns the text that a publisher signs: all that decides which files are served, and when.
     pub(crate) fn signed_message(&self) -> Vec<u8> {
-        let part = |part: &Option<String>| part.clone().unwrap_or_default();
         format!(
             "lodeseek snapshot\nnumber {}\nhome {}\nprevious {}\nmanifest {}\ncreated {}\n",
             self.number.unwrap_or_default(),
-            part(&self.home),
-            part(&self.previous),
+            self.home.as_deref().unwrap_or_default(),
+            self.previous.as_deref().unwrap_or_default(),
             self.manifest,
-            part(&self.created),
+            self.created.as_deref().unwrap_or_default(),
         )
         .into_bytes()
     }
 
     /// Returns the reason why the record is not valid by itself under a number.
-    fn problem(&self, number: u64, key: Option<&PublicKey>) -> Option<String> {
+    fn find_problem(&self, number: u64, key: Option<&PublicKey>) -> Option<String> {
         if let Some(own) = self.number.filter(|own| *own != number) {
             return Some(format!("it is the record of snapshot {own}"));
         }
@@ -105,7 +104,7 @@ impl Storage {
         record: &SnapshotRecord,
         key: Option<&PublicKey>,
     ) -> Result<(), SnapshotError> {
-        if let Some(problem) = record.problem(number, key) {
+        if let Some(problem) = record.find_problem(number, key) {
             return Err(self.not_in_chain(number, problem));
         }
         let Some((served_number, served)) = served else {
@@ -127,7 +126,7 @@ impl Storage {
             };
         }
         // From the served record to this one, as far as the records were not deleted.
-        let listed = self.numbers(served_number).await?;
+        let listed = self.list_numbers(served_number).await?;
         let mut before: Option<SnapshotRecord> = None;
         for (place, &next_number) in listed.iter().enumerate() {
             if next_number > number {
@@ -136,7 +135,7 @@ impl Storage {
             let next = if next_number == number {
                 record.clone()
             } else {
-                self.record(next_number).await?
+                self.read_record(next_number).await?
             };
             let is_linked = match (&before, place) {
                 (Some(before), _) => is_link(before, listed[place - 1], &next, next_number),
@@ -221,7 +220,7 @@ impl RemoteSnapshots {
         home: &str,
     ) -> Result<Option<(u64, SnapshotRecord)>, SnapshotError> {
         self.runtime.block_on(async {
-            let Some(number) = self.storage.numbers(0).await?.pop() else {
+            let Some(number) = self.storage.list_numbers(0).await?.pop() else {
                 return Ok(None);
             };
             match self.storage.own_record(number, home).await? {
@@ -242,7 +241,7 @@ impl RemoteSnapshots {
     ) -> Result<(Option<(u64, SnapshotRecord)>, usize), SnapshotError> {
         self.runtime.block_on(async {
             let mut removed = 0;
-            for number in self.storage.numbers(0).await?.into_iter().rev() {
+            for number in self.storage.list_numbers(0).await?.into_iter().rev() {
                 match self.storage.own_record(number, home).await? {
                     Ok(record) => return Ok((Some((number, record)), removed)),
                     Err(reason) => {
@@ -264,7 +263,7 @@ impl Storage {
         number: u64,
         home: &str,
     ) -> Result<Result<SnapshotRecord, String>, SnapshotError> {
-        let record = match self.record(number).await {
+        let record = match self.read_record(number).await {
             Ok(record) => record,
             Err(error @ (SnapshotError::Damaged { .. } | SnapshotError::OtherVersion { .. })) => {
                 return Ok(Err(error.to_string()));
@@ -274,7 +273,7 @@ impl Storage {
         if record.home.as_deref().is_some_and(|other| other != home) {
             return Ok(Err("another home published it".to_owned()));
         }
-        if let Some(problem) = record.problem(number, None) {
+        if let Some(problem) = record.find_problem(number, None) {
             return Ok(Err(problem));
         }
         if number >= MAX_NUMBER {

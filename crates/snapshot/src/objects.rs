@@ -1,7 +1,7 @@
 //! Objects that are stored apart from a publication, and files elsewhere on object storage.
 
 use crate::local::{hash_file, hex};
-use crate::remote::{s3, storage_error};
+use crate::remote::{open_bucket, storage_error};
 use crate::{RemoteSnapshots, SnapshotError, SnapshotLocation, StorageOptions};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 
-/// Number of objects that are downloaded at once.
-const CONCURRENT_DOWNLOADS: usize = 16;
+/// Maximum number of objects that are downloaded at once.
+const MAX_CONCURRENT_DOWNLOADS: usize = 16;
 
 /// An object of the storage: the content of a file under its SHA-256.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ impl RemoteSnapshots {
             let downloads = downloads
                 .map(|(object, path)| self.storage.download(&object.sha256, object.bytes, path));
             downloads
-                .buffer_unordered(CONCURRENT_DOWNLOADS)
+                .buffer_unordered(MAX_CONCURRENT_DOWNLOADS)
                 .try_collect::<Vec<()>>()
                 .await
                 .map(drop)
@@ -102,21 +102,22 @@ impl RemoteFiles {
     /// If the address is not supported, or the storage cannot be read, or the copy not written.
     pub fn fetch(&self, address: &str, to: &Path) -> Result<Fetched, SnapshotError> {
         let location: SnapshotLocation = address.parse()?;
-        let failed = |cause| storage_error(address, "read the file", cause);
         let key =
             Key::from_url_path(location.url().path()).map_err(|error| location.invalid(&error))?;
-        let store = self.store(&location).map_err(failed)?;
+        let store = self
+            .store(&location)
+            .map_err(|cause| read_error(address, cause))?;
         self.runtime.block_on(async {
             let result = match store.get(&key).await {
                 Err(Error::NotFound { .. }) => return Ok(Fetched::Missing),
-                result => result.map_err(failed)?,
+                result => result.map_err(|cause| read_error(address, cause))?,
             };
             let mut file = File::create(to).map_err(SnapshotError::io(to))?;
             let mut hasher = Sha256::new();
             let mut bytes = 0;
             let mut stream = result.into_stream();
             while let Some(chunk) = stream.next().await {
-                let chunk = chunk.map_err(failed)?;
+                let chunk = chunk.map_err(|cause| read_error(address, cause))?;
                 hasher.update(&chunk);
                 bytes += chunk.len() as u64;
                 file.write_all(&chunk).map_err(SnapshotError::io(to))?;
@@ -137,9 +138,13 @@ impl RemoteFiles {
         }
         let store: Arc<dyn ObjectStore> = match url.scheme() {
             "file" => Arc::new(LocalFileSystem::new()),
-            _ => Arc::new(s3(url, &self.options)?),
+            _ => Arc::new(open_bucket(url, &self.options)?),
         };
         stores.insert(bucket, Arc::clone(&store));
         Ok(store)
     }
+}
+
+fn read_error(address: &str, cause: Error) -> SnapshotError {
+    storage_error(address, "read the file", cause)
 }

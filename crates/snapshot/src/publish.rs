@@ -18,10 +18,10 @@ use std::time::SystemTime;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-/// Number of concurrent uploads of small files.
-const CONCURRENT_UPLOADS: usize = 16;
+/// Maximum number of concurrent uploads of small files.
+const MAX_CONCURRENT_UPLOADS: usize = 16;
 /// Number of small files that a large one counts as: its parts need memory.
-const PERMITS_OF_LARGE: u32 = 4;
+const LARGE_FILE_PERMITS: u32 = 4;
 
 /// Report of a publication.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -112,9 +112,9 @@ pub fn publish(
     };
     let mut sink = UploadSink {
         remote,
-        present: remote.objects()?,
+        present: remote.list_objects()?,
         uploads: JoinSet::new(),
-        permits: Arc::new(Semaphore::new(CONCURRENT_UPLOADS)),
+        permits: Arc::new(Semaphore::new(MAX_CONCURRENT_UPLOADS)),
         files: 0,
         bytes: 0,
     };
@@ -169,13 +169,15 @@ pub fn publish(
 
 /// Returns true if two homes have the same files with the same contents.
 fn has_same_content(one: &HomeManifest, other: &HomeManifest) -> bool {
-    let names = |manifest: &HomeManifest| {
-        let files = manifest.files.iter();
-        files
-            .map(|(name, file)| (name.clone(), file.sha256.clone()))
-            .collect::<Vec<_>>()
-    };
-    one.base == other.base && names(one) == names(other)
+    one.base == other.base && file_hashes(one).eq(file_hashes(other))
+}
+
+/// Returns the name and the SHA-256 of each file of a home.
+fn file_hashes(manifest: &HomeManifest) -> impl Iterator<Item = (&String, &String)> {
+    manifest
+        .files
+        .iter()
+        .map(|(name, file)| (name, &file.sha256))
 }
 
 /// Uploads contents that the storage lacks, several at once.
@@ -198,14 +200,16 @@ impl UploadSink<'_> {
     fn wait_for_uploads(&mut self) -> Result<(), SnapshotError> {
         self.remote.runtime.block_on(async {
             while let Some(done) = self.uploads.join_next().await {
-                outcome(done)?;
+                flatten_outcome(done)?;
             }
             Ok(())
         })
     }
 }
 
-fn outcome(joined: Result<Result<(), SnapshotError>, JoinError>) -> Result<(), SnapshotError> {
+fn flatten_outcome(
+    joined: Result<Result<(), SnapshotError>, JoinError>,
+) -> Result<(), SnapshotError> {
     match joined {
         Ok(result) => result,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
@@ -225,14 +229,14 @@ impl ContentSink for UploadSink<'_> {
             return Ok((bytes, sha256));
         }
         while let Some(done) = self.uploads.try_join_next() {
-            outcome(done)?;
+            flatten_outcome(done)?;
         }
         file.seek(SeekFrom::Start(0))
             .map_err(SnapshotError::io(path))?;
         // The permits bound memory and the number of open files.
         let permits = Arc::clone(&self.permits);
         let count = if bytes > MIN_PART_BYTES as u64 {
-            PERMITS_OF_LARGE
+            LARGE_FILE_PERMITS
         } else {
             1
         };

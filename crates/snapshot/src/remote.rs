@@ -33,13 +33,13 @@ const MIN_AGE: Duration = Duration::from_secs(24 * 3600);
 /// Name of the file that is locked while a home is open.
 pub(crate) const HOME_LOCK: &str = "lock";
 /// Format of records.
-const FORMAT: u32 = 1;
+const RECORD_FORMAT: u32 = 1;
 /// Minimum size of a part of a large upload in bytes. Smaller files are uploaded with one request.
 pub(crate) const MIN_PART_BYTES: usize = 8 << 20;
 /// Maximum number of parts of an upload. S3 accepts 10,000.
 const MAX_PARTS: u64 = 9_000;
-/// Number of parts of one file that are uploaded concurrently.
-const CONCURRENT_PARTS: usize = 2;
+/// Maximum number of parts of one file that are uploaded concurrently.
+const MAX_CONCURRENT_PARTS: usize = 2;
 /// Maximum size of a record in bytes.
 const MAX_RECORD_BYTES: u64 = 1 << 20;
 /// Maximum size of a manifest in bytes: about a million files.
@@ -61,26 +61,37 @@ pub struct InvalidLocation {
     reason: String,
 }
 
+impl InvalidLocation {
+    fn new(text: &str, reason: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
 impl FromStr for SnapshotLocation {
     type Err = InvalidLocation;
 
     fn from_str(text: &str) -> Result<Self, InvalidLocation> {
-        let invalid = |reason: &str| InvalidLocation {
-            text: text.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let url = Url::parse(text).map_err(|error| invalid(&error.to_string()))?;
+        let url =
+            Url::parse(text).map_err(|error| InvalidLocation::new(text, &error.to_string()))?;
         let has_extras =
             url.query().is_some() || url.fragment().is_some() || !url.username().is_empty();
         match url.scheme() {
-            _ if has_extras => Err(invalid("it has a user, a query or a fragment")),
-            "s3" if url.host_str().is_none_or(str::is_empty) => Err(invalid("it has no bucket")),
-            "file" if url.host_str().is_some_and(|host| !host.is_empty()) => {
-                Err(invalid("it has a host; write three slashes"))
+            _ if has_extras => Err(InvalidLocation::new(
+                text,
+                "it has a user, a query or a fragment",
+            )),
+            "s3" if url.host_str().is_none_or(str::is_empty) => {
+                Err(InvalidLocation::new(text, "it has no bucket"))
             }
-            "file" if url.path() == "/" => Err(invalid("it has no folder")),
+            "file" if url.host_str().is_some_and(|host| !host.is_empty()) => Err(
+                InvalidLocation::new(text, "it has a host; write three slashes"),
+            ),
+            "file" if url.path() == "/" => Err(InvalidLocation::new(text, "it has no folder")),
             "s3" | "file" => Ok(Self(url)),
-            _ => Err(invalid("unknown scheme")),
+            _ => Err(InvalidLocation::new(text, "unknown scheme")),
         }
     }
 }
@@ -204,12 +215,15 @@ impl RemoteSnapshots {
         options: &StorageOptions,
     ) -> Result<Self, SnapshotError> {
         let name = location.to_string();
-        let failed = |cause| storage_error(&name, "open the storage", cause);
         let store: Arc<dyn ObjectStore> = match location.0.scheme() {
             "file" => Arc::new(LocalFileSystem::new().with_fsync(true)),
-            _ => Arc::new(s3(&location.0, options).map_err(failed)?),
+            _ => Arc::new(
+                open_bucket(&location.0, options)
+                    .map_err(|cause| storage_error(&name, "open the storage", cause))?,
+            ),
         };
-        let prefix = Key::from_url_path(location.0.path()).map_err(|cause| failed(cause.into()))?;
+        let prefix = Key::from_url_path(location.0.path())
+            .map_err(|cause| storage_error(&name, "open the storage", cause.into()))?;
         Self::with_store(store, prefix, name)
     }
 
@@ -246,10 +260,10 @@ impl RemoteSnapshots {
     pub fn latest(&self, after: u64) -> Result<Option<(u64, SnapshotRecord)>, SnapshotError> {
         let storage = &self.storage;
         self.runtime.block_on(async {
-            let Some(number) = storage.numbers(after).await?.pop() else {
+            let Some(number) = storage.list_numbers(after).await?.pop() else {
                 return Ok(None);
             };
-            let record = storage.record(number).await?;
+            let record = storage.read_record(number).await?;
             Ok(Some((number, record)))
         })
     }
@@ -286,8 +300,8 @@ impl RemoteSnapshots {
     }
 
     /// Returns the sizes of all objects by SHA-256.
-    pub(crate) fn objects(&self) -> Result<BTreeMap<String, u64>, SnapshotError> {
-        let objects = self.runtime.block_on(self.storage.objects())?;
+    pub(crate) fn list_objects(&self) -> Result<BTreeMap<String, u64>, SnapshotError> {
+        let objects = self.runtime.block_on(self.storage.list_objects())?;
         Ok(objects
             .into_iter()
             .map(|(sha256, object)| (sha256, object.size))
@@ -301,23 +315,23 @@ impl Storage {
         &self.location
     }
 
-    pub(crate) async fn record(&self, number: u64) -> Result<SnapshotRecord, SnapshotError> {
+    pub(crate) async fn read_record(&self, number: u64) -> Result<SnapshotRecord, SnapshotError> {
         let key = format!("{SNAPSHOTS}/{}", record_name(number));
         let body = self.read(&key, MAX_RECORD_BYTES).await?;
         #[derive(Deserialize)]
         struct Format {
             format: u32,
         }
-        if serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format != FORMAT) {
+        if serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format != RECORD_FORMAT) {
             return Err(SnapshotError::OtherVersion {
                 location: self.location.clone(),
                 key,
             });
         }
-        let record: SnapshotRecord =
-            serde_json::from_slice(&body).map_err(|error| self.damaged(&key, error.to_string()))?;
+        let record: SnapshotRecord = serde_json::from_slice(&body)
+            .map_err(|error| self.damage_error(&key, error.to_string()))?;
         if !is_sha256(&record.manifest) {
-            return Err(self.damaged(&key, format!("{:?} is no SHA-256", record.manifest)));
+            return Err(self.damage_error(&key, format!("{:?} is no SHA-256", record.manifest)));
         }
         Ok(SnapshotRecord {
             digest: hex(Sha256::new_with_prefix(&body)),
@@ -330,12 +344,12 @@ impl Storage {
         let action = format!("read {key}");
         let result = match self.store.get(&self.key(key)).await {
             Err(Error::NotFound { .. }) => {
-                return Err(self.damaged(key, "it is missing".to_owned()));
+                return Err(self.damage_error(key, "it is missing".to_owned()));
             }
             result => result.map_err(|cause| self.error(&action, cause))?,
         };
         if result.meta.size > limit {
-            return Err(self.damaged(
+            return Err(self.damage_error(
                 key,
                 format!("it has {} bytes; the limit is {limit}", result.meta.size),
             ));
@@ -352,7 +366,7 @@ impl Storage {
         let body = self.read(&key, MAX_MANIFEST_BYTES).await?;
         let found = hex(Sha256::new_with_prefix(&body));
         if found != sha256 {
-            return Err(self.damaged(&key, format!("its SHA-256 is {found}")));
+            return Err(self.damage_error(&key, format!("its SHA-256 is {found}")));
         }
         Ok(body)
     }
@@ -364,8 +378,8 @@ impl Storage {
         body: &[u8],
     ) -> Result<HomeManifest, SnapshotError> {
         let key = object_name(sha256);
-        let manifest: HomeManifest =
-            serde_json::from_slice(body).map_err(|error| self.damaged(&key, error.to_string()))?;
+        let manifest: HomeManifest = serde_json::from_slice(body)
+            .map_err(|error| self.damage_error(&key, error.to_string()))?;
         if manifest.format != HomeManifest::FORMAT {
             return Err(SnapshotError::OtherVersion {
                 location: self.location.clone(),
@@ -375,7 +389,9 @@ impl Storage {
         for (path, file) in &manifest.files {
             let is_own = path == SETTINGS || path == HOME_LOCK; // a replica writes these files itself
             if is_own || !is_relative(path) || !is_sha256(&file.sha256) {
-                return Err(self.damaged(&key, format!("the manifest contains the path {path:?}")));
+                return Err(
+                    self.damage_error(&key, format!("the manifest contains the path {path:?}"))
+                );
             }
         }
         Ok(manifest)
@@ -387,7 +403,7 @@ impl Storage {
         manifest: &HomeManifest,
     ) -> Result<(), SnapshotError> {
         let number = link.number;
-        let body = json(manifest)?;
+        let body = to_json(manifest)?;
         let sha256 = hex(Sha256::new_with_prefix(&body));
         let key = object_name(&sha256);
         let written = self
@@ -396,7 +412,7 @@ impl Storage {
             .await;
         written.map_err(|cause| self.error(&format!("write {key}"), cause))?;
         let mut record = SnapshotRecord {
-            format: FORMAT,
+            format: RECORD_FORMAT,
             number: Some(number),
             home: Some(link.home.to_owned()),
             previous: link.previous.map(str::to_owned),
@@ -408,7 +424,7 @@ impl Storage {
             digest: String::new(),
         };
         record.signature = link.key.map(|key| key.sign(&record.signed_message()));
-        let body = json(&record)?;
+        let body = to_json(&record)?;
         record.digest = hex(Sha256::new_with_prefix(&body));
         let name = format!("{SNAPSHOTS}/{}", record_name(number));
         let options = PutOptions {
@@ -423,7 +439,7 @@ impl Storage {
             Ok(_) => Ok(()),
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
                 // A repeated request finds the record that the first one wrote.
-                if self.record(number).await? == record {
+                if self.read_record(number).await? == record {
                     return Ok(());
                 }
                 Err(SnapshotError::Conflict {
@@ -436,7 +452,7 @@ impl Storage {
     }
 
     /// Returns the objects by SHA-256.
-    async fn objects(&self) -> Result<BTreeMap<String, ObjectMeta>, SnapshotError> {
+    async fn list_objects(&self) -> Result<BTreeMap<String, ObjectMeta>, SnapshotError> {
         let listed = self
             .store
             .list(Some(&self.key(OBJECTS)))
@@ -450,7 +466,7 @@ impl Storage {
     }
 
     /// Returns the numbers of the snapshots above `after`, in ascending order.
-    pub(crate) async fn numbers(&self, after: u64) -> Result<Vec<u64>, SnapshotError> {
+    pub(crate) async fn list_numbers(&self, after: u64) -> Result<Vec<u64>, SnapshotError> {
         let folder = self.key(SNAPSHOTS);
         let offset = folder.clone().join(record_name(after));
         let listed = self
@@ -469,7 +485,7 @@ impl Storage {
 
     /// Deletes all but the last snapshots, and old objects that these do not use. Returns the number of both.
     async fn delete_old(&self, retention: Retention) -> Result<(usize, usize), SnapshotError> {
-        let mut old = self.numbers(0).await?;
+        let mut old = self.list_numbers(0).await?;
         let kept = old.split_off(old.len().saturating_sub(retention.keep.get()));
         let mut used = BTreeSet::new();
         for number in kept {
@@ -490,7 +506,7 @@ impl Storage {
             self.delete_record(*number).await?;
         }
         let mut deleted = 0;
-        for (sha256, object) in self.objects().await? {
+        for (sha256, object) in self.list_objects().await? {
             let age = retention
                 .now
                 .duration_since(object.last_modified.into())
@@ -511,7 +527,7 @@ impl Storage {
 
     /// Returns the SHA-256 of the objects of a snapshot.
     async fn used_by(&self, number: u64) -> Result<BTreeSet<String>, SnapshotError> {
-        let record = self.record(number).await?;
+        let record = self.read_record(number).await?;
         let body = self.manifest_body(&record.manifest).await?;
         let manifest = self.parse_manifest(&record.manifest, &body)?;
         Ok(manifest
@@ -542,17 +558,13 @@ impl Storage {
         let key = object_name(sha256);
         let action = format!("write {key}");
         let at = self.key(&key);
-        let changed = || SnapshotError::from(EngineError::from(BackupError::Busy));
-        let unreadable = |cause| SnapshotError::Io {
-            path: key.clone().into(),
-            cause,
-        };
+        let path = Path::new(&key);
         let mut hasher = Sha256::new();
         if bytes <= MIN_PART_BYTES as u64 {
-            let body = read_part(&mut file, MIN_PART_BYTES).map_err(unreadable)?;
+            let body = read_part(&mut file, MIN_PART_BYTES).map_err(SnapshotError::io(path))?;
             hasher.update(&body);
             if hex(hasher) != sha256 {
-                return Err(changed());
+                return Err(changed_file_error());
             }
             let written = self.store.put(&at, PutPayload::from(body)).await;
             return written
@@ -572,14 +584,14 @@ impl Storage {
                 Ok(part) => part,
                 Err(cause) => {
                     upload.abort().await.ok();
-                    return Err(unreadable(cause));
+                    return Err(SnapshotError::io(path)(cause));
                 }
             };
             if part.is_empty() {
                 break;
             }
             hasher.update(&part);
-            if let Err(cause) = upload.wait_for_capacity(CONCURRENT_PARTS).await {
+            if let Err(cause) = upload.wait_for_capacity(MAX_CONCURRENT_PARTS).await {
                 upload.abort().await.ok();
                 return Err(self.error(&action, cause));
             }
@@ -587,7 +599,7 @@ impl Storage {
         }
         if hex(hasher) != sha256 {
             upload.abort().await.ok();
-            return Err(changed());
+            return Err(changed_file_error());
         }
         upload
             .finish()
@@ -607,26 +619,26 @@ impl Storage {
         to: &Path,
     ) -> Result<(), SnapshotError> {
         let key = object_name(sha256);
-        let failed = |cause| match cause {
-            Error::NotFound { .. } => self.damaged(&key, "it is missing".to_owned()),
-            cause => self.error(&format!("read {key}"), cause),
-        };
-        let result = self.store.get(&self.key(&key)).await.map_err(failed)?;
+        let result = self
+            .store
+            .get(&self.key(&key))
+            .await
+            .map_err(|cause| self.object_error(&key, cause))?;
         let size = result.meta.size;
         if size != bytes {
-            return Err(self.damaged(&key, format!("it has {size} bytes instead of {bytes}")));
+            return Err(self.damage_error(&key, format!("it has {size} bytes instead of {bytes}")));
         }
         let mut file = File::create(to).map_err(SnapshotError::io(to))?;
         let mut hasher = Sha256::new();
         let mut stream = result.into_stream();
         while let Some(chunk) = stream.next().await {
-            let chunk = chunk.map_err(failed)?;
+            let chunk = chunk.map_err(|cause| self.object_error(&key, cause))?;
             hasher.update(&chunk);
             file.write_all(&chunk).map_err(SnapshotError::io(to))?;
         }
         let found = hex(hasher);
         if found != sha256 {
-            return Err(self.damaged(&key, format!("its SHA-256 is {found}")));
+            return Err(self.damage_error(&key, format!("its SHA-256 is {found}")));
         }
         Ok(())
     }
@@ -639,7 +651,15 @@ impl Storage {
         storage_error(&self.location, action, cause)
     }
 
-    pub(crate) fn damaged(&self, key: &str, reason: String) -> SnapshotError {
+    /// Returns the error for an object that cannot be read.
+    fn object_error(&self, key: &str, cause: Error) -> SnapshotError {
+        match cause {
+            Error::NotFound { .. } => self.damage_error(key, "it is missing".to_owned()),
+            cause => self.error(&format!("read {key}"), cause),
+        }
+    }
+
+    pub(crate) fn damage_error(&self, key: &str, reason: String) -> SnapshotError {
         SnapshotError::Damaged {
             location: self.location.clone(),
             key: key.to_owned(),
@@ -649,7 +669,7 @@ impl Storage {
 }
 
 /// Prepares the access to a bucket.
-pub(crate) fn s3(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore, Error> {
+pub(crate) fn open_bucket(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore, Error> {
     // The client library has no provider of its own. An earlier choice of the process stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = RetryConfig {
@@ -668,6 +688,11 @@ pub(crate) fn s3(url: &Url, options: &StorageOptions) -> Result<impl ObjectStore
         .build()
 }
 
+/// Returns the error for a file that changed while it was uploaded.
+fn changed_file_error() -> SnapshotError {
+    EngineError::from(BackupError::Busy).into()
+}
+
 pub(crate) fn storage_error(location: &str, action: &str, cause: Error) -> SnapshotError {
     SnapshotError::Storage {
         location: location.to_owned(),
@@ -677,7 +702,7 @@ pub(crate) fn storage_error(location: &str, action: &str, cause: Error) -> Snaps
 }
 
 /// Returns the JSON of a manifest or a record.
-fn json(value: &impl Serialize) -> Result<Vec<u8>, SnapshotError> {
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>, SnapshotError> {
     Ok(serde_json::to_vec_pretty(value).map_err(EngineError::from)?)
 }
 

@@ -32,7 +32,7 @@ pub struct InvalidKey {
 }
 
 impl InvalidKey {
-    fn at(self, path: &Path) -> SnapshotError {
+    fn in_file(self, path: &Path) -> SnapshotError {
         SnapshotError::Key {
             path: path.to_owned(),
             reason: self.to_string(),
@@ -78,7 +78,7 @@ impl SigningKey {
             }
         }
         let pem = fs::read_to_string(path).map_err(SnapshotError::io(path))?;
-        Self::from_pem(&pem).map_err(|error| error.at(path))
+        Self::from_pem(&pem).map_err(|error| error.in_file(path))
     }
 
     /// Returns the signature of a message in hexadecimal digits.
@@ -129,12 +129,12 @@ impl PublicKey {
     /// If the file has no such key.
     pub fn read(path: &Path) -> Result<Self, SnapshotError> {
         let pem = fs::read_to_string(path).map_err(SnapshotError::io(path))?;
-        Self::from_pem(&pem).map_err(|error| error.at(path))
+        Self::from_pem(&pem).map_err(|error| error.in_file(path))
     }
 
     /// Returns true if a text is the signature of a message.
     pub(crate) fn verifies(&self, message: &[u8], signature: &str) -> bool {
-        let Some(signature) = bytes(signature) else {
+        let Some(signature) = decode_hex(signature) else {
             return false;
         };
         UnparsedPublicKey::new(&ED25519, &self.0)
@@ -144,14 +144,15 @@ impl PublicKey {
 }
 
 /// Returns the bytes of hexadecimal digits.
-fn bytes(digits: &str) -> Option<Vec<u8>> {
+fn decode_hex(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
     if !digits.len().is_multiple_of(2) {
         return None;
     }
     let pairs = digits.chunks(2).map(|pair| {
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()
+        let high = char::from(pair[0]).to_digit(16)?;
+        let low = char::from(pair[1]).to_digit(16)?;
+        u8::try_from(high * 16 + low).ok()
     });
     pairs.collect()
 }

@@ -81,7 +81,10 @@ fn commit_of(
 }
 
 fn record(remote: &RemoteSnapshots, number: u64) -> Option<SnapshotRecord> {
-    remote.runtime.block_on(remote.storage.record(number)).ok()
+    remote
+        .runtime
+        .block_on(remote.storage.read_record(number))
+        .ok()
 }
 
 fn record_key(number: u64) -> Key {
@@ -221,7 +224,7 @@ fn large_files_are_uploaded_in_parts() {
         .collect();
     let hash = upload(&remote, &content);
     assert_eq!(
-        remote.objects().expect("listed").get(&hash),
+        remote.list_objects().expect("listed").get(&hash),
         Some(&20_000_000)
     );
     let folder = tempfile::tempdir().expect("a folder");
@@ -241,7 +244,7 @@ fn large_files_are_uploaded_in_parts() {
     );
     assert!(
         !remote
-            .objects()
+            .list_objects()
             .expect("listed")
             .contains_key(&sha256(b"x")),
         "nothing else gets the name of a hash"
@@ -485,13 +488,13 @@ fn old_snapshots_and_what_only_they_use_are_deleted() {
     );
     assert!(
         !publisher
-            .objects()
+            .list_objects()
             .expect("listed")
             .contains_key(&sha256(b"one"))
     );
     assert!(
         publisher
-            .objects()
+            .list_objects()
             .expect("listed")
             .contains_key(&sha256(b"two"))
     );

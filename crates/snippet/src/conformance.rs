@@ -85,8 +85,8 @@ pub(crate) fn check(extractor: &dyn SnippetExtractor, guarantees: Guarantees) {
         let ours = extract(extractor, &graph, 5);
         let theirs = extract(extractor, &other, 5);
         assert_eq!(
-            shown(&graph, &ours),
-            shown(&other, &theirs),
+            format_triples(&graph, &ours),
+            format_triples(&other, &theirs),
             "the order of statements must not matter"
         );
         Ok(())
@@ -129,8 +129,13 @@ pub(crate) fn check_deadline(
         let mut last = f64::NEG_INFINITY;
         for call_limit in [0, 1, 2, 5, 20, 100, usize::MAX] {
             let calls = AtomicUsize::new(0);
-            let passed = || calls.fetch_add(1, Ordering::Relaxed) >= call_limit;
-            let snippet = extract(&*make(Deadline::new(&passed)), &graph, 5);
+            let snippet = extract(
+                &*make(Deadline::new(&|| {
+                    calls.fetch_add(1, Ordering::Relaxed) >= call_limit
+                })),
+                &graph,
+                5,
+            );
             check_snippet(&graph, &snippet, 5, guarantees);
             let late = calls.load(Ordering::Relaxed).saturating_sub(call_limit);
             assert!(
@@ -159,7 +164,7 @@ fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize)
     extractor.extract(graph, &Profile::new(graph), TripleBudget(budget))
 }
 
-fn shown(graph: &TripleGraph, snippet: &Snippet) -> Vec<String> {
+fn format_triples(graph: &TripleGraph, snippet: &Snippet) -> Vec<String> {
     snippet
         .triples
         .iter()
@@ -181,9 +186,11 @@ pub(crate) fn check_snippet(
     );
     let distinct: BTreeSet<_> = snippet.triples.iter().collect();
     assert_eq!(distinct.len(), snippet.triples.len(), "a triple twice");
-    let is_in_graph = |triple: &Triple| graph.triples().binary_search(triple).is_ok();
     assert!(
-        snippet.triples.iter().all(is_in_graph),
+        snippet
+            .triples
+            .iter()
+            .all(|triple| graph.triples().binary_search(triple).is_ok()),
         "a triple that is not the graph's"
     );
     assert!(
@@ -202,22 +209,20 @@ pub(crate) fn check_snippet(
         assert!(
             is_connected(graph, &snippet.triples),
             "not connected: {:?}",
-            shown(graph, snippet)
+            format_triples(graph, snippet)
         );
     }
 }
 
 /// Returns true if every triple shares a non-literal subject or object with an earlier triple.
 pub(crate) fn is_connected(graph: &TripleGraph, triples: &[Triple]) -> bool {
-    let ends = |triple: &Triple| {
-        [triple.subject, triple.object]
-            .into_iter()
-            .filter(|&end| graph.is_resource(end))
-    };
     let mut before: BTreeSet<TermId> = BTreeSet::new();
     triples.iter().enumerate().all(|(place, triple)| {
-        let joined = place == 0 || ends(triple).any(|end| before.contains(&end));
-        before.extend(ends(triple));
+        let ends = [triple.subject, triple.object]
+            .into_iter()
+            .filter(|&end| graph.is_resource(end));
+        let joined = place == 0 || ends.clone().any(|end| before.contains(&end));
+        before.extend(ends);
         joined
     })
 }

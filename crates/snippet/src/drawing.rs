@@ -23,24 +23,24 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Estimated width of a character in pixels, at a font size of 12.
-const CHARACTER: f64 = 6.6;
+const CHARACTER_WIDTH: f64 = 6.6;
 /// Line height in a box, in pixels.
-const LINE: f64 = 17.0;
+const LINE_HEIGHT: f64 = 17.0;
 const PADDING: f64 = 9.0;
 /// Distance between columns in pixels; contains the property labels.
 const COLUMN_GAP: f64 = 125.0;
 const ROW_GAP: f64 = 16.0;
-/// Width of a shelf in pixels. A component beyond it starts a new shelf.
-const SHELF_WIDTH: f64 = 1000.0;
-/// Width in pixels from which a drawing has the class `large` and is not scaled down.
-const LARGE: f64 = 1300.0;
+/// Maximum width of a shelf in pixels. A component beyond it starts a new shelf.
+const MAX_SHELF_WIDTH: f64 = 1000.0;
+/// Minimum width in pixels from which a drawing has the class `large` and is not scaled down.
+const MIN_LARGE_WIDTH: f64 = 1300.0;
 /// Line height of a property label in pixels.
-const ARROW_LINE: f64 = 13.0;
+const ARROW_LINE_HEIGHT: f64 = 13.0;
 /// Half the distance between two opposite arrows, in pixels.
 const LANE_OFFSET: f64 = 6.0;
 /// Number of line segments that approximate an arrow, and the maximum distance of an arrow from them in pixels.
 const CURVE_SEGMENTS: usize = 32;
-const STROKE: f64 = 1.5;
+const MAX_CURVE_DEVIATION: f64 = 1.5;
 /// Maximum displacement of a label from its arrow, up or down, in half lines.
 const MAX_LABEL_STEPS: i32 = 8;
 /// Maximum number of characters of a line in a box, and of a property label.
@@ -81,12 +81,18 @@ struct Area {
 
 impl Area {
     fn overlaps(&self, other: &Self) -> bool {
-        let beside = |start: f64, length: f64, other: f64, other_length: f64| {
-            start + length <= other || other + other_length <= start
-        };
-        !beside(self.x, self.width, other.x, other.width)
-            && !beside(self.y, self.height, other.y, other.height)
+        !are_disjoint((self.x, self.width), (other.x, other.width))
+            && !are_disjoint((self.y, self.height), (other.y, other.height))
     }
+
+    fn is_clear_of(&self, others: &[Self]) -> bool {
+        !others.iter().any(|other| self.overlaps(other))
+    }
+}
+
+/// If true, two intervals, each with its start and its length, have at most one point in common.
+fn are_disjoint((start, length): (f64, f64), (other, other_length): (f64, f64)) -> bool {
+    start + length <= other || other + other_length <= start
 }
 
 /// Shelf packing: components side by side, on a new shelf if the present one is full.
@@ -98,7 +104,7 @@ struct ShelfPacker {
 
 impl ShelfPacker {
     fn place(&mut self, width: f64, height: f64) -> (f64, f64) {
-        if self.x > PADDING && self.x + width > SHELF_WIDTH {
+        if self.x > PADDING && self.x + width > MAX_SHELF_WIDTH {
             (self.x, self.y, self.height) = (PADDING, self.y + self.height + 2.0 * ROW_GAP, 0.0);
         }
         let place = (self.x, self.y);
@@ -119,30 +125,33 @@ impl Curve {
             3.0 * t * t * (1.0 - t),
             t.powi(3),
         ];
-        let sum = |part: fn(&(f64, f64)) -> f64| {
-            self.0
-                .iter()
-                .zip(weights)
-                .map(|(point, w)| part(point) * w)
-                .sum()
-        };
-        (sum(|point| point.0), sum(|point| point.1))
+        (
+            weighted_sum(self.0.map(|point| point.0), weights),
+            weighted_sum(self.0.map(|point| point.1), weights),
+        )
     }
 
     /// Returns small rectangles that cover the curve.
     fn areas(&self) -> impl Iterator<Item = Area> {
         (0..CURVE_SEGMENTS).map(|piece| {
-            let at = |piece: usize| self.at(piece as f64 / CURVE_SEGMENTS as f64);
-            let one = at(piece);
-            let other = at(piece + 1);
+            let one = self.at(piece as f64 / CURVE_SEGMENTS as f64);
+            let other = self.at((piece + 1) as f64 / CURVE_SEGMENTS as f64);
             Area {
-                x: one.0.min(other.0) - STROKE,
-                y: one.1.min(other.1) - STROKE,
-                width: (one.0 - other.0).abs() + 2.0 * STROKE,
-                height: (one.1 - other.1).abs() + 2.0 * STROKE,
+                x: one.0.min(other.0) - MAX_CURVE_DEVIATION,
+                y: one.1.min(other.1) - MAX_CURVE_DEVIATION,
+                width: (one.0 - other.0).abs() + 2.0 * MAX_CURVE_DEVIATION,
+                height: (one.1 - other.1).abs() + 2.0 * MAX_CURVE_DEVIATION,
             }
         })
     }
+}
+
+fn weighted_sum(values: [f64; 4], weights: [f64; 4]) -> f64 {
+    values
+        .into_iter()
+        .zip(weights)
+        .map(|(value, weight)| value * weight)
+        .sum()
 }
 
 /// Draws triples as SVG. The same triples give the same drawing; no triples give an empty drawing.
@@ -176,26 +185,27 @@ fn is_type(triple: &LabelledTriple) -> bool {
 
 /// Returns the objects that are linked from several subjects.
 fn find_shared_objects(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTerm> {
-    let links = || {
-        triples
-            .iter()
-            .filter(|triple| !is_type(triple) && triple.object.is_resource())
-    };
     let mut subjects: HashMap<Key<'_>, Vec<Key<'_>>> = HashMap::new();
-    for triple in links() {
-        let of = subjects.entry(key(&triple.object)).or_default();
-        if !of.contains(&key(&triple.subject)) {
-            of.push(key(&triple.subject));
+    for triple in find_links(triples) {
+        let of = subjects.entry(term_key(&triple.object)).or_default();
+        if !of.contains(&term_key(&triple.subject)) {
+            of.push(term_key(&triple.subject));
         }
     }
-    links()
+    find_links(triples)
         .map(|triple| &triple.object)
-        .filter(move |object| subjects[&key(object)].len() > 1)
+        .filter(move |object| subjects[&term_key(object)].len() > 1)
+}
+
+fn find_links(triples: &[LabelledTriple]) -> impl Iterator<Item = &LabelledTriple> {
+    triples
+        .iter()
+        .filter(|triple| !is_type(triple) && triple.object.is_resource())
 }
 
 type Key<'t> = (TermKind, &'t str);
 
-fn key(term: &LabelledTerm) -> Key<'_> {
+fn term_key(term: &LabelledTerm) -> Key<'_> {
     (term.kind, term.value.as_str())
 }
 
@@ -213,8 +223,8 @@ impl<'t> Drawing<'t> {
             drawing.place(&mut places, object);
         }
         for triple in triples {
-            let subject = places[&key(&triple.subject)];
-            let object = places.get(&key(&triple.object)).copied();
+            let subject = places[&term_key(&triple.subject)];
+            let object = places.get(&term_key(&triple.object)).copied();
             match object.filter(|object| *object != subject) {
                 Some(object) if !is_type(triple) => {
                     drawing.link(subject, object, &triple.predicate.label);
@@ -246,7 +256,7 @@ impl<'t> Drawing<'t> {
     }
 
     fn place(&mut self, places: &mut HashMap<Key<'t>, usize>, term: &'t LabelledTerm) {
-        places.entry(key(term)).or_insert_with(|| {
+        places.entry(term_key(term)).or_insert_with(|| {
             self.entities.push(Entity {
                 term,
                 classes: Vec::new(),
@@ -272,9 +282,10 @@ impl<'t> Drawing<'t> {
     /// Arranges the components, the one whose root has most links and statements first.
     fn arrange(&mut self) {
         let mut order: Vec<usize> = (0..self.entities.len()).collect();
-        let weight =
-            |place: usize| self.neighbours(place).count() * 2 + self.entities[place].rows.len();
-        order.sort_by_key(|&place| std::cmp::Reverse(weight(place)));
+        order.sort_by_key(|&place| {
+            let weight = self.neighbours(place).count() * 2 + self.entities[place].rows.len();
+            std::cmp::Reverse(weight)
+        });
         let mut seen = vec![false; self.entities.len()];
         let mut shelves = ShelfPacker {
             x: PADDING,
@@ -306,13 +317,15 @@ impl<'t> Drawing<'t> {
             }
             // Entities that are connected without the root stay on one side of it, so that no arrow crosses the root.
             let part: Vec<usize> = self.levels(vec![start], &mut visited).concat();
-            let linked = |place: &usize| self.neighbours(*place).any(|other| other == root);
             let led_to = self
                 .links
                 .iter()
                 .any(|link| link.from == root && part.contains(&link.to));
             let side = if led_to { &mut right } else { &mut left };
-            side.extend(part.into_iter().filter(linked));
+            side.extend(
+                part.into_iter()
+                    .filter(|&place| self.neighbours(place).any(|other| other == root)),
+            );
         }
         let mut columns = self.levels(left, seen);
         columns.reverse();
@@ -340,16 +353,9 @@ impl<'t> Drawing<'t> {
 
     /// Places columns side by side, each centred vertically, boxes aligned towards the root. Returns width and height.
     fn stack(&mut self, columns: &[Vec<usize>], root: usize) -> (f64, f64) {
-        let height_of = |drawing: &Self, column: &[usize]| {
-            column
-                .iter()
-                .map(|&place| drawing.entities[place].height() + ROW_GAP)
-                .sum::<f64>()
-                - ROW_GAP
-        };
         let height = columns
             .iter()
-            .map(|column| height_of(self, column))
+            .map(|column| self.column_height(column))
             .fold(0.0, f64::max);
         let middle = columns
             .iter()
@@ -357,7 +363,7 @@ impl<'t> Drawing<'t> {
             .unwrap_or_default();
         let mut x = 0.0;
         for (number, column) in columns.iter().enumerate() {
-            let mut y = (height - height_of(self, column)) / 2.0;
+            let mut y = (height - self.column_height(column)) / 2.0;
             let width = column
                 .iter()
                 .map(|&place| self.entities[place].width())
@@ -375,16 +381,20 @@ impl<'t> Drawing<'t> {
             x += width + COLUMN_GAP;
         }
         // Links within the last column bend to its right.
-        let level = |link: &Link<'_>| {
+        let bends_right = self.links.iter().any(|link| {
             self.is_within_column(link)
                 && columns.last().is_some_and(|last| last.contains(&link.from))
-        };
-        let room = if self.links.iter().any(level) {
-            0.0
-        } else {
-            COLUMN_GAP
-        };
+        });
+        let room = if bends_right { 0.0 } else { COLUMN_GAP };
         (x - room, height)
+    }
+
+    fn column_height(&self, column: &[usize]) -> f64 {
+        column
+            .iter()
+            .map(|&place| self.entities[place].height() + ROW_GAP)
+            .sum::<f64>()
+            - ROW_GAP
     }
 
     fn svg(&self, title: &str) -> String {
@@ -403,7 +413,7 @@ impl<'t> Drawing<'t> {
             .fold(0.0, f64::max);
         let width = right + PADDING;
         let height = bottom + PADDING;
-        let class = if width > LARGE {
+        let class = if width > MIN_LARGE_WIDTH {
             "drawing large"
         } else {
             "drawing"
@@ -502,12 +512,12 @@ impl<'t> Drawing<'t> {
         let area = place_label(&curve, &lines, taken, &self.obstacles(link));
         for (number, (line, whole)) in lines.iter().zip(&link.labels).enumerate() {
             let x = area.x + area.width / 2.0;
-            let y = area.y + (number as f64 + 0.8) * ARROW_LINE;
+            let y = area.y + (number as f64 + 0.8) * ARROW_LINE_HEIGHT;
             let _ = write!(
                 svg,
                 "<text class=\"property\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"#57534e\" \
                  stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\">{}{}</text>",
-                tooltip(line, whole),
+                format_tooltip(line, whole),
                 escape_xml(line)
             );
         }
@@ -529,16 +539,15 @@ impl<'t> Drawing<'t> {
 /// Returns the best free area for a label: the first candidate position clear of boxes, labels and other arrows.
 /// Otherwise the first position on or below the curve that is clear of boxes and labels.
 fn place_label(curve: &Curve, lines: &[String], taken: &[Area], others: &[Area]) -> Area {
-    let clear = |area: &Area, of: &[Area]| !of.iter().any(|other| area.overlaps(other));
     let name = LabelBlock::new(lines);
-    let mut clearest =
-        label_positions(curve, &name).filter(|area| clear(area, taken) && clear(area, others));
+    let mut clearest = label_positions(curve, &name)
+        .filter(|area| area.is_clear_of(taken) && area.is_clear_of(others));
     let mut below =
         (0..).flat_map(|step| [0.5, 0.6, 0.4, 0.7, 0.3].map(|t| name.at(curve, t, step)));
     // Far enough below, the area is free.
     clearest
         .next()
-        .or_else(|| below.find(|area| clear(area, taken)))
+        .or_else(|| below.find(|area| area.is_clear_of(taken)))
         .unwrap_or_else(|| name.at(curve, 0.5, 0))
 }
 
@@ -559,14 +568,14 @@ impl LabelBlock {
         let width = lines.iter().map(|line| width_of(line)).fold(0.0, f64::max);
         Self {
             width,
-            height: lines.len() as f64 * ARROW_LINE,
+            height: lines.len() as f64 * ARROW_LINE_HEIGHT,
         }
     }
 
     /// Returns the label's area at parameter `t` of a curve, moved down by half lines. Never outside the drawing.
     fn at(&self, curve: &Curve, t: f64, down: i32) -> Area {
         let (x, y) = curve.at(t);
-        let down = f64::from(down) * ARROW_LINE / 2.0;
+        let down = f64::from(down) * ARROW_LINE_HEIGHT / 2.0;
         let x = (x - self.width / 2.0).max(0.0);
         let y = (y - self.height / 2.0).max(0.0) + down;
         Area {
@@ -579,7 +588,7 @@ impl LabelBlock {
 }
 
 /// Returns a tooltip with the full text if the line was truncated.
-fn tooltip(line: &str, whole: &str) -> String {
+fn format_tooltip(line: &str, whole: &str) -> String {
     if line.contains('…') {
         format!("<title>{}</title>", escape_xml(whole))
     } else {
@@ -589,7 +598,12 @@ fn tooltip(line: &str, whole: &str) -> String {
 
 /// Estimates the width of a text in pixels. Capitals are wider, East Asian characters twice as wide.
 fn width_of(text: &str) -> f64 {
-    let of = |character: char| match character {
+    text.chars().map(relative_width).sum::<f64>() * CHARACTER_WIDTH
+}
+
+/// Returns the width of a character, relative to a lower-case letter.
+fn relative_width(character: char) -> f64 {
+    match character {
         '\u{1100}'..='\u{115f}'
         | '\u{2e80}'..='\u{a4cf}'
         | '\u{ac00}'..='\u{d7a3}'
@@ -598,8 +612,7 @@ fn width_of(text: &str) -> f64 {
         'm' | 'w' | 'M' | 'W' | '—' | '…' | '@' | '%' => 1.5,
         character if character.is_uppercase() => 1.2,
         _ => 1.0,
-    };
-    text.chars().map(of).sum::<f64>() * CHARACTER
+    }
 }
 
 impl Entity<'_> {
@@ -614,20 +627,23 @@ impl Entity<'_> {
 
     /// Returns the rows as (property, value, true if the value is a literal).
     fn lines(&self) -> Vec<(String, String, bool)> {
-        let line = |(property, value): &(&str, &LabelledTerm)| {
+        let mut lines = Vec::with_capacity(self.rows.len());
+        for (property, value) in &self.rows {
             let name = truncate_label(property, MAX_BOX_CHARACTERS / 2);
             let text = truncate_label(
                 &value.label,
                 MAX_BOX_CHARACTERS - name.chars().count().min(MAX_BOX_CHARACTERS / 2),
             );
-            (name, text, value.kind == TermKind::Literal)
-        };
-        self.rows.iter().map(line).collect()
+            lines.push((name, text, value.kind == TermKind::Literal));
+        }
+        lines
     }
 
     fn width(&self) -> f64 {
-        let line = |(name, text, _): (String, String, bool)| width_of(&format!("{name} “{text}”"));
-        let lines = self.lines().into_iter().map(line);
+        let lines = self
+            .lines()
+            .into_iter()
+            .map(|(name, text, _)| width_of(&format!("{name} “{text}”")));
         // Titles are bold and therefore wider.
         let title = width_of(&self.title()) * 1.2;
         let class = self.class_line().map_or(0.0, |line| width_of(&line));
@@ -645,7 +661,7 @@ impl Entity<'_> {
 
     fn height(&self) -> f64 {
         let lines = 1 + usize::from(!self.classes.is_empty()) + self.rows.len();
-        lines as f64 * LINE + PADDING
+        lines as f64 * LINE_HEIGHT + PADDING
     }
 
     fn draw(&self, svg: &mut String) {
@@ -670,25 +686,21 @@ impl Entity<'_> {
             "<g class=\"entity\">{title}<rect class=\"box\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
              height=\"{height:.1}\" rx=\"6\" fill=\"#f5f5f0\" stroke=\"#a8a29e\"/>"
         );
-        let mut y = y + LINE - 3.0;
-        let mut line = |class: &str, fill: &str, more: &str, inner: &str| {
-            let x = x + PADDING;
-            let _ = write!(
-                svg,
-                "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{fill}\"{more}>{inner}</text>"
-            );
-            y += LINE;
+        let mut lines = TextLines {
+            svg,
+            x: x + PADDING,
+            y: y + LINE_HEIGHT - 3.0,
         };
-        let whole = tooltip(&self.title(), &self.term.label);
-        line(
+        let whole = format_tooltip(&self.title(), &self.term.label);
+        lines.write(
             "entity-name",
             "#14532d",
             " font-weight=\"600\"",
             &format!("{whole}{}", escape_xml(&self.title())),
         );
         if let Some(classes) = self.class_line() {
-            let whole = tooltip(&classes, &self.classes.join(", "));
-            line(
+            let whole = format_tooltip(&classes, &self.classes.join(", "));
+            lines.write(
                 "class",
                 "#57534e",
                 " font-style=\"italic\"",
@@ -696,7 +708,7 @@ impl Entity<'_> {
             );
         }
         for ((name, text, literal), (_, value)) in self.lines().into_iter().zip(&self.rows) {
-            let whole = tooltip(&text, &value.label);
+            let whole = format_tooltip(&text, &value.label);
             let text = if literal {
                 format!("“{text}”")
             } else {
@@ -706,43 +718,66 @@ impl Entity<'_> {
                 "<tspan class=\"property\" fill=\"#57534e\">{} </tspan>",
                 escape_xml(&name)
             );
-            line(
+            lines.write(
                 "value",
                 "#1c1917",
                 "",
                 &format!("{whole}{name}{}", escape_xml(&text)),
             );
         }
-        svg.push_str("</g>");
+        lines.svg.push_str("</g>");
     }
 }
 
-/// Truncates a label to at most `most` characters, with an ellipsis as the last one. Whitespace and control characters
-/// become single spaces.
+/// Lines of text in a box, one below the other.
+struct TextLines<'s> {
+    svg: &'s mut String,
+    x: f64,
+    y: f64,
+}
+
+impl TextLines<'_> {
+    /// Writes a line with its class, colour, further attributes and content.
+    fn write(&mut self, class: &str, fill: &str, more: &str, inner: &str) {
+        let Self { svg, x, y } = self;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            svg,
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{fill}\"{more}>{inner}</text>"
+        );
+        self.y += LINE_HEIGHT;
+    }
+}
+
+/// Truncates a label to at most `max_characters` characters, with an ellipsis as the last one. Whitespace and control
+/// characters become single spaces.
 ///
 /// ```
 /// assert_eq!(lodeseek_snippet::truncate_label("a long label", 7), "a long…");
 /// ```
 #[must_use]
-pub fn truncate_label(text: &str, most: usize) -> String {
+pub fn truncate_label(text: &str, max_characters: usize) -> String {
     let text = on_one_line(text);
-    if text.chars().count() <= most {
+    if text.chars().count() <= max_characters {
         return text;
     }
-    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+    let mut short: String = text
+        .chars()
+        .take(max_characters.saturating_sub(1))
+        .collect();
     short.truncate(short.trim_end().len());
     short + "…"
 }
 
 /// Truncates like [`truncate_label`], but in the middle: names often differ in a number at their end.
-fn truncate_middle(text: &str, most: usize) -> String {
+fn truncate_middle(text: &str, max_characters: usize) -> String {
     let text = on_one_line(text);
     let length = text.chars().count();
-    if length <= most {
+    if length <= max_characters {
         return text;
     }
-    let first = (most - 1) / 2;
-    let last = most / 2;
+    let first = (max_characters - 1) / 2;
+    let last = max_characters / 2;
     let start: String = text.chars().take(first).collect();
     let end: String = text.chars().skip(length - last).collect();
     format!("{}…{}", start.trim_end(), end.trim_start())

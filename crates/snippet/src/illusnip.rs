@@ -234,10 +234,11 @@ impl StartQueue {
 
     fn next(&mut self, weights: &Weights<'_>) -> Option<Candidate> {
         while let Some(start) = self.first.pop() {
-            let is_first = |started: &mut FxHashSet<TermId>| {
-                started.insert(weights.triple(start.triple).subject)
+            let is_first = match &mut self.started {
+                Some(started) => started.insert(weights.triple(start.triple).subject),
+                None => true,
             };
-            if self.started.as_mut().is_none_or(is_first) {
+            if is_first {
                 return Some(start);
             }
             self.later.push(start);
@@ -345,14 +346,12 @@ impl Search<'_, '_> {
             let before = joined.len();
             rest.retain(|&number| {
                 let triple = weights.triple(number);
-                let both = [triple.subject, triple.object];
-                let reached = || {
-                    both.into_iter()
-                        .filter(|end| weights.is_entity[end.index()])
-                };
-                let joins = ends.is_empty() || reached().any(|end| ends.contains(&end));
+                let reached = [triple.subject, triple.object]
+                    .into_iter()
+                    .filter(|end| weights.is_entity[end.index()]);
+                let joins = ends.is_empty() || reached.clone().any(|end| ends.contains(&end));
                 if joins {
-                    ends.extend(reached());
+                    ends.extend(reached);
                     joined.push(number);
                 }
                 !joins
@@ -370,12 +369,12 @@ impl Search<'_, '_> {
 struct Candidate {
     gain: f64,
     triple: u32,
-    /// Run whose head is this triple, or [`ALONE`].
+    /// Run whose head is this triple, or [`NO_RUN`].
     run: u32,
 }
 
 /// Marks a candidate that represents no run.
-const ALONE: u32 = u32::MAX;
+const NO_RUN: u32 = u32::MAX;
 
 impl Eq for Candidate {}
 
@@ -428,18 +427,11 @@ impl<'g> Weights<'g> {
                 is_entity[triple.object.index()] = true;
             }
         }
-        let share = |counts: &[(TermId, u64)], total: u64| {
-            let mut coverage = vec![0.0; graph.term_count()];
-            for &(id, count) in counts {
-                coverage[id.index()] = ((count + 1) as f64).ln() / ((total + 1) as f64).ln();
-            }
-            coverage
-        };
-        let (object_offsets, object_triples) = by_object(graph, &is_entity);
+        let (object_offsets, object_triples) = index_by_object(graph, &is_entity);
         Self {
-            property: share(&profile.properties, profile.triples),
-            class: share(&profile.classes, profile.type_triples),
-            familiarity: familiarity(graph, kind, &is_entity),
+            property: weigh_coverage(&profile.properties, profile.triples, graph.term_count()),
+            class: weigh_coverage(&profile.classes, profile.type_triples, graph.term_count()),
+            familiarity: compute_familiarity(graph, kind, &is_entity),
             graph,
             kind,
             is_entity,
@@ -456,24 +448,31 @@ impl<'g> Weights<'g> {
         Some(triple.predicate) == self.kind
     }
 
+    /// Returns the class or property that a triple covers, with a tag that distinguishes them.
+    fn element(&self, triple: Triple) -> (u8, TermId) {
+        if self.is_type(triple) {
+            (1, triple.object)
+        } else {
+            (0, triple.predicate)
+        }
+    }
+
+    fn familiarity_of(&self, entity: TermId) -> f64 {
+        self.familiarity[entity.index()]
+    }
+
     /// Returns the triples at an entity, each with the familiarity of its other end, if any.
     fn find_incident_triples(&self, entity: TermId) -> Vec<Incident> {
-        let element = |triple: Triple| {
-            if self.is_type(triple) {
-                (1, triple.object)
-            } else {
-                (0, triple.predicate)
-            }
-        };
-        let alone = |(tag, term): (u8, TermId)| (tag + 2, term);
-        let familiarity = |end: TermId| self.familiarity[end.index()];
         let row = self.object_offsets[entity.index()] as usize
             ..self.object_offsets[entity.index() + 1] as usize;
         let outgoing = self.graph.subject_range(entity).map(|place| {
             let triple = self.graph.triples()[place];
             let (element, other) = match self.link_target(triple) {
-                Some(object) => (element(triple), familiarity(object)),
-                None => (alone(element(triple)), 0.0),
+                Some(object) => (self.element(triple), self.familiarity_of(object)),
+                None => {
+                    let (tag, term) = self.element(triple);
+                    ((tag + 2, term), 0.0)
+                }
             };
             Incident {
                 element,
@@ -483,9 +482,9 @@ impl<'g> Weights<'g> {
         });
         let incoming = self.object_triples[row].iter().filter_map(|&place| {
             let triple = self.triple(place);
-            let other = familiarity(triple.subject);
+            let other = self.familiarity_of(triple.subject);
             (triple.subject != entity).then(|| Incident {
-                element: element(triple),
+                element: self.element(triple),
                 other,
                 triple: place,
             })
@@ -526,7 +525,16 @@ fn weigh(coverage: f64, familiarity: f64) -> f64 {
     COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
 }
 
-fn by_object(graph: &TripleGraph, is_entity: &[bool]) -> (Vec<u32>, Vec<u32>) {
+/// Returns the coverage weight of each class or property: its logarithmic share of all triples.
+fn weigh_coverage(counts: &[(TermId, u64)], total: u64, term_count: usize) -> Vec<f64> {
+    let mut coverage = vec![0.0; term_count];
+    for &(id, count) in counts {
+        coverage[id.index()] = ((count + 1) as f64).ln() / ((total + 1) as f64).ln();
+    }
+    coverage
+}
+
+fn index_by_object(graph: &TripleGraph, is_entity: &[bool]) -> (Vec<u32>, Vec<u32>) {
     let mut offsets = vec![0u32; graph.term_count() + 1];
     for triple in graph
         .triples()
@@ -550,7 +558,7 @@ fn by_object(graph: &TripleGraph, is_entity: &[bool]) -> (Vec<u32>, Vec<u32>) {
     (offsets, triples)
 }
 
-fn familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) -> Vec<f64> {
+fn compute_familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[bool]) -> Vec<f64> {
     let mut numbers = vec![u32::MAX; graph.term_count()];
     let mut count = 0;
     for (term, _) in is_entity.iter().enumerate().filter(|(_, entity)| **entity) {
@@ -640,9 +648,13 @@ impl Rows {
             self.heads
                 .push(weights.head(&run[0], start..self.triples.len() as u32));
         }
-        let triple = |head: &Head| self.triples[head.start as usize];
-        self.heads[first..]
-            .sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(triple(a).cmp(&triple(b))));
+        self.heads[first..].sort_unstable_by(|a, b| {
+            let (a_triple, b_triple) = (
+                self.triples[a.start as usize],
+                self.triples[b.start as usize],
+            );
+            b.gain.total_cmp(&a.gain).then(a_triple.cmp(&b_triple))
+        });
         self.of[entity.index()] = (first as u32, self.heads.len() as u32);
         first..self.heads.len()
     }
@@ -715,18 +727,18 @@ impl<'w> Growth<'w> {
         } else {
             coverage[element.index()]
         };
-        let familiarity = |entity: TermId| weights.familiarity[entity.index()];
         let familiarity = match (
             new(triple.subject),
             weights
                 .link_target(triple)
                 .map(|object| (new(object), object)),
         ) {
-            (true, Some((true, object))) => {
-                f64::midpoint(familiarity(triple.subject), familiarity(object))
-            }
-            (false, Some((true, object))) => familiarity(object),
-            (true, _) => familiarity(triple.subject),
+            (true, Some((true, object))) => f64::midpoint(
+                weights.familiarity_of(triple.subject),
+                weights.familiarity_of(object),
+            ),
+            (false, Some((true, object))) => weights.familiarity_of(object),
+            (true, _) => weights.familiarity_of(triple.subject),
             (false, _) => 0.0,
         };
         weigh(coverage, familiarity)
@@ -770,7 +782,7 @@ impl<'w> Growth<'w> {
                 self.advance(candidate.run);
                 return Some(candidate);
             }
-            if candidate.run == ALONE {
+            if candidate.run == NO_RUN {
                 self.put(Candidate { gain, ..candidate });
                 continue;
             }
@@ -785,7 +797,7 @@ impl<'w> Growth<'w> {
                 self.put(Candidate {
                     gain,
                     triple: candidate.triple,
-                    run: ALONE,
+                    run: NO_RUN,
                 });
                 self.advance(candidate.run);
             }
@@ -832,14 +844,11 @@ impl<'w> Growth<'w> {
         let linked = weights.link_target(triple);
         let passed = Some(triple.object)
             .filter(|object| linked.is_none() && weights.is_entity[object.index()]);
-        let mark = |marks: &mut [u32], entity: Option<TermId>, growth: u32| {
-            entity.filter(|entity| std::mem::replace(&mut marks[entity.index()], growth) != growth)
-        };
         // A class that is also an entity is passed through but shown as a class. It is not covered as an entity.
         let reached = [
-            mark(&mut self.covered_entity, Some(triple.subject), self.growth),
-            mark(&mut self.covered_entity, linked, self.growth),
-            mark(&mut self.passed_class, passed, self.growth),
+            mark_entity(&mut self.covered_entity, Some(triple.subject), self.growth),
+            mark_entity(&mut self.covered_entity, linked, self.growth),
+            mark_entity(&mut self.passed_class, passed, self.growth),
         ];
         for entity in reached.into_iter().flatten() {
             self.reach(entity);
@@ -899,6 +908,11 @@ impl<'w> Growth<'w> {
             self.put(Candidate { gain, triple, run });
         }
     }
+}
+
+/// Marks an entity for a growth, and returns it if it was not marked yet.
+fn mark_entity(marks: &mut [u32], entity: Option<TermId>, growth: u32) -> Option<TermId> {
+    entity.filter(|entity| std::mem::replace(&mut marks[entity.index()], growth) != growth)
 }
 
 #[cfg(test)]

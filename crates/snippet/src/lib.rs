@@ -57,8 +57,8 @@ pub struct Snippet {
 /// use lodeseek_snippet::Deadline;
 /// use std::time::{Duration, Instant};
 /// let started = Instant::now();
-/// let passed = || started.elapsed() >= Duration::from_secs(3600);
-/// assert!(!Deadline::new(&passed).has_passed() && !Deadline::never().has_passed());
+/// assert!(!Deadline::new(&|| started.elapsed() >= Duration::from_secs(3600)).has_passed());
+/// assert!(!Deadline::never().has_passed());
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Deadline<'h>(Option<&'h (dyn Fn() -> bool + Sync)>);
@@ -124,7 +124,7 @@ impl LabelledTerm {
     pub fn is_cut(&self) -> bool {
         match &self.triple {
             Some(triple) => triple.is_cut(),
-            None => self.value.chars().nth(MAX_SHOWN).is_some(),
+            None => self.value.chars().nth(MAX_TEXT_CHARACTERS).is_some(),
         }
     }
 
@@ -194,12 +194,12 @@ impl LabelledTriple {
 }
 
 /// Maximum number of characters of a shown text.
-const MAX_SHOWN: usize = 10_000;
+const MAX_TEXT_CHARACTERS: usize = 10_000;
 
 /// Truncates a text to 10,000 characters, followed by an ellipsis.
 #[must_use]
 pub fn truncate_text(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN) {
+    match text.char_indices().nth(MAX_TEXT_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -208,15 +208,14 @@ pub fn truncate_text(text: &str) -> String {
 /// Adds labels to the terms of a triple. Long texts are cut by [`truncate_text`].
 #[must_use]
 pub fn label_triple(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {
-    let term = |id: TermId| labelled_term(graph, labels, id);
     LabelledTriple {
-        subject: term(triple.subject),
-        predicate: term(triple.predicate),
-        object: term(triple.object),
+        subject: label_term(graph, labels, triple.subject),
+        predicate: label_term(graph, labels, triple.predicate),
+        object: label_term(graph, labels, triple.object),
     }
 }
 
-fn labelled_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> LabelledTerm {
+fn label_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> LabelledTerm {
     let term = graph.term(id);
     let (kind, literal) = match term {
         TermRef::Iri(_) => (TermKind::Iri, None),

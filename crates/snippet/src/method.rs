@@ -42,14 +42,14 @@ pub enum Method {
 #[non_exhaustive]
 pub enum MethodError {
     /// No method has this name.
-    #[error("unknown snippet method {0:?}; supported methods: {names}", names = names(&Method::ALL))]
+    #[error("unknown snippet method {0:?}; supported methods: {names}", names = join_names(&Method::ALL))]
     Unknown(String),
     /// The method requires a query, and none was given.
-    #[error("snippet method {0} requires a query; methods without a query: {names}", names = names(&Method::without_query()))]
+    #[error("snippet method {0} requires a query; methods without a query: {names}", names = join_names(&Method::without_query()))]
     NeedsQuery(Method),
 }
 
-fn names(methods: &[Method]) -> String {
+fn join_names(methods: &[Method]) -> String {
     methods
         .iter()
         .map(|method| method.name())
@@ -170,15 +170,17 @@ impl Method {
     ///
     /// ```
     /// use lodeseek_snippet::{Method, MethodOptions};
-    /// let extractor = |method: Method| method.extractor(&MethodOptions::default()).map(|extractor| extractor.name());
-    /// assert_eq!(extractor(Method::IlluSnip), Ok("IlluSnip OPT-RANK"));
-    /// assert!(extractor(Method::Ksd).is_err_and(|error| error.to_string().contains("requires a query")));
+    /// let options = MethodOptions::default();
+    /// let extractor = Method::IlluSnip.extractor(&options)?;
+    /// assert_eq!(extractor.name(), "IlluSnip OPT-RANK");
+    /// let result = Method::Ksd.extractor(&options);
+    /// assert!(result.is_err_and(|error| error.to_string().contains("requires a query")));
+    /// # Ok::<(), lodeseek_snippet::MethodError>(())
     /// ```
     pub fn extractor<'h>(
         self,
         options: &MethodOptions<'h>,
     ) -> Result<Box<dyn SnippetExtractor + 'h>, MethodError> {
-        let keywords = || options.keywords.ok_or(MethodError::NeedsQuery(self));
         Ok(match self {
             Self::IlluSnip => self.illusnip(Starts::Ranked, options),
             Self::IlluSnipMax => self.illusnip(Starts::Heaviest, options),
@@ -188,14 +190,19 @@ impl Method {
             })),
             Self::Pcsg => self.pcsg(PatternShares::default(), None, options),
             Self::PcsgTau => self.pcsg(PatternShares::TAU, None, options),
-            Self::Qpcsg => self.pcsg(PatternShares::default(), Some(keywords()?), options),
+            Self::Qpcsg => self.pcsg(
+                PatternShares::default(),
+                Some(self.require_keywords(options)?),
+                options,
+            ),
             Self::Ksd => Box::new(
-                Ksd::new(keywords()?)
+                Ksd::new(self.require_keywords(options)?)
                     .with_work(self.steps(options))
                     .with_deadline(options.deadline),
             ),
             Self::Optimal => {
-                let optimal = OptimalSnippet::new(keywords()?).with_work(self.steps(options));
+                let optimal = OptimalSnippet::new(self.require_keywords(options)?)
+                    .with_work(self.steps(options));
                 let optimal = optimal.with_deadline(options.deadline);
                 Box::new(
                     options
@@ -204,11 +211,18 @@ impl Method {
                 )
             }
             Self::Cover => Box::new(
-                KeywordCover::new(keywords()?)
+                KeywordCover::new(self.require_keywords(options)?)
                     .with_work(self.steps(options))
                     .with_deadline(options.deadline),
             ),
         })
+    }
+
+    fn require_keywords<'h>(
+        self,
+        options: &MethodOptions<'h>,
+    ) -> Result<&'h dyn KeywordMatcher, MethodError> {
+        options.keywords.ok_or(MethodError::NeedsQuery(self))
     }
 
     /// Returns the work bound under these options; `None` for methods without a configurable bound.

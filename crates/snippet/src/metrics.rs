@@ -135,7 +135,7 @@ impl<'g> InformationNeed<'g> {
                 .triples()
                 .iter()
                 .map(|triple| (triple.subject, triple.object, matches.triple(*triple)));
-            let components = components(links);
+            let components = connect_keywords(links);
             pairs.retain(|&pair| contains_pair(&components, pair));
         }
         Self {
@@ -188,12 +188,8 @@ impl<'g> Reference<'g> {
     }
 
     fn skm_rep(&self, snippet: &[Triple]) -> f64 {
-        let share = |counts: &[(TermId, u64)], shown: FxHashSet<TermId>, total: u64| {
-            let counts = counts.iter().filter(|(id, _)| shown.contains(id));
-            ratio(counts.map(|(_, count)| count).sum(), total)
-        };
         let properties = snippet.iter().map(|triple| triple.predicate).collect();
-        let properties = share(&self.profile.properties, properties, self.profile.triples);
+        let properties = covered_share(&self.profile.properties, &properties, self.profile.triples);
         if self.profile.type_triples == 0 {
             return properties;
         }
@@ -201,9 +197,9 @@ impl<'g> Reference<'g> {
             .iter()
             .filter_map(|&triple| self.class(triple))
             .collect();
-        harmonic(
+        harmonic_mean(
             properties,
-            share(&self.profile.classes, classes, self.profile.type_triples),
+            covered_share(&self.profile.classes, &classes, self.profile.type_triples),
         )
     }
 
@@ -219,16 +215,11 @@ impl<'g> Reference<'g> {
         // Sorted, because a floating-point sum must not depend on the order of a hash table.
         let mut entities: Vec<TermId> = entities.into_iter().collect();
         entities.sort_unstable();
-        let mean = |degrees: &[u32]| {
-            let largest = degrees.iter().copied().max().unwrap_or(0);
-            let sum: f64 = entities
-                .iter()
-                .map(|entity| log1(degrees[entity.index()]))
-                .sum();
-            (largest > 0).then(|| sum / log1(largest) / entities.len() as f64)
-        };
-        let out = mean(&self.degrees.out).unwrap_or(0.0);
-        mean(&self.degrees.into).map_or(out, |into| harmonic(out, into))
+        let out = mean_log_degree(&self.degrees.out, &entities).unwrap_or(0.0);
+        match mean_log_degree(&self.degrees.into, &entities) {
+            Some(into) => harmonic_mean(out, into),
+            None => out,
+        }
     }
 
     /// Returns the entities that show their whole description pattern.
@@ -276,17 +267,16 @@ impl<'g> Reference<'g> {
     }
 
     fn link_rep(&self, snippet: &[Triple], complete: &FxHashSet<TermId>) -> f64 {
-        let whole = |triple: &&Triple| {
-            complete.contains(&triple.subject)
-                && self
-                    .target(**triple)
-                    .is_some_and(|target| complete.contains(&target))
-        };
-        let place = |triple: &Triple| self.graph.triples().binary_search(triple).ok();
-        let links = snippet.iter().filter(whole).filter_map(place);
-        let patterns: FxHashSet<_> = links
-            .filter_map(|place| self.patterns.link_pattern_of(place))
-            .collect();
+        let mut patterns = FxHashSet::default();
+        for triple in snippet {
+            if complete.contains(&triple.subject)
+                && let Some(target) = self.target(*triple)
+                && complete.contains(&target)
+                && let Ok(place) = self.graph.triples().binary_search(triple)
+            {
+                patterns.extend(self.patterns.link_pattern_of(place));
+            }
+        }
         ratio(
             patterns
                 .into_iter()
@@ -295,6 +285,22 @@ impl<'g> Reference<'g> {
             self.patterns.total_links(),
         )
     }
+}
+
+/// Returns the share of the classes or properties in `shown`, by their counts.
+fn covered_share(counts: &[(TermId, u64)], shown: &FxHashSet<TermId>, total: u64) -> f64 {
+    let counts = counts.iter().filter(|(id, _)| shown.contains(id));
+    ratio(counts.map(|(_, count)| count).sum(), total)
+}
+
+/// Returns the mean logarithm of the entities' degrees, relative to the largest; `None` if all degrees are 0.
+fn mean_log_degree(degrees: &[u32], entities: &[TermId]) -> Option<f64> {
+    let largest = degrees.iter().copied().max().unwrap_or(0);
+    let sum: f64 = entities
+        .iter()
+        .map(|entity| log1(degrees[entity.index()]))
+        .sum();
+    (largest > 0).then(|| sum / log1(largest) / entities.len() as f64)
 }
 
 fn kw_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
@@ -316,7 +322,7 @@ fn qry_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
             (triple.predicate, triple.object, keywords),
         ]
     });
-    let components = components(links);
+    let components = connect_keywords(links);
     let contained = need
         .pairs
         .iter()
@@ -326,7 +332,7 @@ fn qry_rel(snippet: &[Triple], need: &InformationNeed<'_>) -> Option<f64> {
 }
 
 /// Returns the keywords of each connected component of the graph of these links.
-fn components(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<KeywordSet> {
+fn connect_keywords(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -> Vec<KeywordSet> {
     let mut numbers: FxHashMap<TermId, usize> = FxHashMap::default();
     let mut sets: UnionFind<usize> = UnionFind::new_empty();
     let mut contained: Vec<KeywordSet> = Vec::new();
@@ -358,7 +364,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
     }
 }
 
-fn harmonic(a: f64, b: f64) -> f64 {
+fn harmonic_mean(a: f64, b: f64) -> f64 {
     if a + b == 0.0 {
         0.0
     } else {

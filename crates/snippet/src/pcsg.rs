@@ -199,13 +199,16 @@ fn described_share(entity_graph: &EntityGraph<'_>, triples: &[Triple]) -> f64 {
             shown.entry(entity).or_default().insert(element);
         }
     }
-    let complete = |(entity, elements): (&TermId, &FxHashSet<Element>)| {
-        let pattern = entity_graph
-            .patterns
-            .pattern(entity_graph.patterns.pattern_of(*entity)?);
-        (elements.len() == pattern.elements.len()).then_some((pattern.id, pattern.count()))
-    };
-    let covered: FxHashMap<PatternId, u64> = shown.iter().filter_map(complete).collect();
+    let mut covered: FxHashMap<PatternId, u64> = FxHashMap::default();
+    for (entity, elements) in shown {
+        let Some(pattern) = entity_graph.patterns.pattern_of(entity) else {
+            continue;
+        };
+        let pattern = entity_graph.patterns.pattern(pattern);
+        if elements.len() == pattern.elements.len() {
+            covered.insert(pattern.id, pattern.count());
+        }
+    }
     covered.values().sum::<u64>() as f64 / entity_graph.patterns.entities().len().max(1) as f64
 }
 
@@ -228,15 +231,8 @@ impl<'g> EntityGraph<'g> {
         for (number, entity) in patterns.entities().iter().enumerate() {
             numbers[entity.index()] = number as u32;
         }
-        let links = || {
-            graph
-                .triples()
-                .iter()
-                .enumerate()
-                .filter(|(_, t)| Some(t.predicate) != kind && graph.is_resource(t.object))
-        };
         let mut starts = vec![0u32; patterns.entities().len() + 1];
-        for (_, triple) in links() {
+        for (_, triple) in find_links(graph, kind) {
             starts[numbers[triple.object.index()] as usize + 1] += 1;
         }
         for place in 1..starts.len() {
@@ -244,7 +240,7 @@ impl<'g> EntityGraph<'g> {
         }
         let mut next = starts.clone();
         let mut incoming = vec![0; starts.last().map_or(0, |&end| end as usize)];
-        for (place, triple) in links() {
+        for (place, triple) in find_links(graph, kind) {
             let slot = &mut next[numbers[triple.object.index()] as usize];
             incoming[*slot as usize] = place as u32;
             *slot += 1;
@@ -313,6 +309,11 @@ impl<'g> EntityGraph<'g> {
             [self.incoming_starts[number] as usize..self.incoming_starts[number + 1] as usize]
     }
 
+    fn shows(&self, triple: Triple, entity: TermId, element: Element) -> bool {
+        self.contributions(triple)
+            .any(|shown| shown == (entity, element))
+    }
+
     /// Returns the description elements that a triple shows.
     fn contributions(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> + use<> {
         let resource = self.graph.is_resource(triple.object);
@@ -330,6 +331,17 @@ impl<'g> EntityGraph<'g> {
         };
         first.into_iter().chain(second)
     }
+}
+
+/// Returns the links between entities with their positions.
+fn find_links(graph: &TripleGraph, kind: Option<TermId>) -> impl Iterator<Item = (usize, &Triple)> {
+    graph
+        .triples()
+        .iter()
+        .enumerate()
+        .filter(move |(_, triple)| {
+            Some(triple.predicate) != kind && graph.is_resource(triple.object)
+        })
 }
 
 /// Numbered goals of coverage: entity description patterns, link patterns, keywords.
@@ -375,17 +387,13 @@ impl Goals {
     fn find_keywords(&mut self, graph: &TripleGraph, matcher: &dyn KeywordMatcher) {
         let matches = Matches::new(matcher, graph);
         for (number, keyword) in matches.present().places().enumerate() {
-            let hit = |triple: &Triple| matches.triple(*triple).0 >> keyword & 1 == 1;
-            for (place, _) in graph
-                .triples()
-                .iter()
-                .enumerate()
-                .filter(|(_, triple)| hit(triple))
-            {
-                self.keywords
-                    .entry(place as u32)
-                    .or_default()
-                    .push(self.first_keyword + number as u32);
+            for (place, triple) in graph.triples().iter().enumerate() {
+                if matches.triple(*triple).0 >> keyword & 1 == 1 {
+                    self.keywords
+                        .entry(place as u32)
+                        .or_default()
+                        .push(self.first_keyword + number as u32);
+                }
             }
             self.selected.push(true);
         }
@@ -479,10 +487,11 @@ impl<'s, 'g> Partition<'s, 'g> {
         for (_, new) in &mut chosen {
             new.retain(|&goal| goals.selected[goal as usize]);
         }
-        let left_out = |place: usize| {
-            options.isolated == IsolatedEntities::LeaveOut && members[place].len() == 1
-        };
-        chosen.retain(|(place, new)| !new.is_empty() && !left_out(*place));
+        chosen.retain(|(place, new)| {
+            let is_left_out =
+                options.isolated == IsolatedEntities::LeaveOut && members[*place].len() == 1;
+            !new.is_empty() && !is_left_out
+        });
         let linked = chosen.iter().filter(|(place, _)| members[*place].len() > 1);
         let labelled: Vec<u32> = linked
             .flat_map(|(place, _)| members[*place].iter().copied())

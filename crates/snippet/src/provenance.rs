@@ -4,7 +4,7 @@ use super::{Snippet, TripleBudget};
 use lodeseek_rdf::vocab::{foaf, lodeseek, owl, prov, rdf};
 use lodeseek_rdf::{TermId, TermRef, TripleGraph};
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
+use oxrdf::{Literal, NamedNode, Term, Triple};
 use oxsdatatypes::DateTime;
 
 /// Provenance of a snippet.
@@ -104,20 +104,16 @@ impl Snippet {
     /// Returns the chosen triples. Blank nodes have the same IRIs as in [`to_triples`](Self::to_triples).
     #[must_use]
     pub fn chosen_triples(&self, graph: &TripleGraph, provenance: &Provenance<'_>) -> Vec<Triple> {
-        let node = |id| match provenance.term(graph, id) {
-            Term::NamedNode(node) => Some(node),
-            _ => None,
-        };
-        let triple = |triple: &lodeseek_rdf::Triple| {
-            let subject = node(triple.subject)?;
-            let predicate = node(triple.predicate)?;
-            Some(Triple::new(
-                NamedOrBlankNode::from(subject),
-                predicate,
-                provenance.term(graph, triple.object),
-            ))
-        };
-        self.triples.iter().filter_map(triple).collect()
+        let mut triples = Vec::with_capacity(self.triples.len());
+        for triple in &self.triples {
+            if let Term::NamedNode(subject) = provenance.term(graph, triple.subject)
+                && let Term::NamedNode(predicate) = provenance.term(graph, triple.predicate)
+            {
+                let object = provenance.term(graph, triple.object);
+                triples.push(Triple::new(subject, predicate, object));
+            }
+        }
+        triples
     }
 }
 

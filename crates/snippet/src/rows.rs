@@ -230,7 +230,7 @@ impl Chooser<'_, '_> {
         let mut rows = Vec::new();
         let mut cells = 0;
         while rows.len() < self.budget.rows {
-            let Some(place) = best_row(&candidates, covered, &self.criteria) else {
+            let Some(place) = find_best_row(&candidates, covered, &self.criteria) else {
                 break;
             };
             let best = &candidates[place];
@@ -283,16 +283,15 @@ impl Chooser<'_, '_> {
         let objects = cells.values().flatten().copied();
         let named = columns.iter().copied().chain([choice.table.class]);
         let labels = Labels::for_terms(self.graph, languages, named.chain(objects));
-        let label = |id: TermId| match labels.label(id) {
-            Some(label) => truncate_text(&label),
-            None => NO_LABEL.to_owned(),
-        };
         let mut rows = Vec::with_capacity(choice.rows.len());
         for (number, row) in &choice.rows {
             let mut texts = Vec::with_capacity(columns.len());
             for column in &columns {
                 let values = cells.get(&(*row, *column)).map_or(&[][..], Vec::as_slice);
-                let values: Vec<String> = values.iter().map(|value| label(*value)).collect();
+                let values: Vec<String> = values
+                    .iter()
+                    .map(|value| short_label(&labels, *value))
+                    .collect();
                 texts.push(values.join(", "));
             }
             rows.push(TableRow {
@@ -302,11 +301,11 @@ impl Chooser<'_, '_> {
             });
         }
         TableRows {
-            title: label(choice.table.class),
+            title: short_label(&labels, choice.table.class),
             columns: columns
                 .iter()
                 .map(|column| TableColumn {
-                    label: label(*column),
+                    label: short_label(&labels, *column),
                     property: self.graph.term(*column).text().to_owned(),
                 })
                 .collect(),
@@ -365,7 +364,14 @@ impl Chooser<'_, '_> {
 
 /// Returns the place of the row with most selected cells, then with the largest weight of new keywords, then of all its keywords; of
 /// equal ones the first.
-fn best_row(
+fn short_label(labels: &Labels<'_>, id: TermId) -> String {
+    match labels.label(id) {
+        Some(label) => truncate_text(&label),
+        None => NO_LABEL.to_owned(),
+    }
+}
+
+fn find_best_row(
     candidates: &[Candidate],
     covered: KeywordSet,
     criteria: &RowCriteria<'_>,

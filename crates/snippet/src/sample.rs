@@ -31,7 +31,7 @@ pub use streamed::{StreamedSample, sample_stream};
 
 use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::rdf;
-use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, TripleSink, relabelled};
+use lodeseek_rdf::{TermId, TermRef, TripleGraph, TripleGraphBuilder, TripleSink, relabel_triple};
 use oxrdf::{BlankNode, NamedOrBlankNode, Term, Triple, TripleRef};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
@@ -51,14 +51,11 @@ pub const MAX_EXAMPLES_PER_ELEMENT: usize = 2;
 /// use lodeseek_snippet::{IlluSnip, SnippetExtractor, TripleBudget};
 ///
 /// let dump = "<e:a> <e:p> <e:b> .\n".to_owned() + &"<e:b> <e:q> <e:a> .\n".repeat(50);
-/// let read = |sink: &mut dyn lodeseek_rdf::TripleSink| {
-///     DumpReader::default().read(dump.as_bytes(), "d.nt", "e:", sink);
-/// };
 /// let mut survey = CountingPass::new(16);
-/// read(&mut survey);
+/// DumpReader::default().read(dump.as_bytes(), "d.nt", "e:", &mut survey);
 /// let mut sampling = survey.finish();
 /// if sampling.needs_second_pass() {
-///     read(&mut sampling);
+///     DumpReader::default().read(dump.as_bytes(), "d.nt", "e:", &mut sampling);
 /// }
 /// let sample = sampling.finish();
 /// let snippet = IlluSnip::default().extract(&sample.graph, &sample.profile, TripleBudget(20));
@@ -123,7 +120,7 @@ impl SampledTriple for Triple {
     fn class(&self) -> Option<String> {
         object_resource(self)
             .filter(|_| self.is_type())
-            .map(|class| name(&class))
+            .map(|class| format_node(&class))
     }
 
     fn property(&self) -> String {
@@ -131,12 +128,12 @@ impl SampledTriple for Triple {
     }
 
     fn ends(&self) -> (u64, Option<u64>) {
-        let subject = entity(&self.subject);
+        let subject = hash_node(&self.subject);
         let linked = object_resource(self).filter(|_| !self.is_type());
         (
             subject,
             linked
-                .map(|object| entity(&object))
+                .map(|object| hash_node(&object))
                 .filter(|&object| object != subject),
         )
     }
@@ -213,7 +210,7 @@ impl<T: SampledTriple> Counter<T> {
         {
             stratum.insert(number, triple.clone());
         }
-        cut(stratum, size);
+        keep_smallest(stratum, size);
         self.largest = self.largest.max(size);
         if size <= self.largest / 2 {
             self.shrink(size);
@@ -226,7 +223,7 @@ impl<T: SampledTriple> Counter<T> {
     fn shrink(&mut self, size: usize) {
         self.strata
             .values_mut()
-            .for_each(|stratum| cut(stratum, size));
+            .for_each(|stratum| keep_smallest(stratum, size));
         self.largest = size;
     }
 
@@ -247,7 +244,7 @@ impl<T: SampledTriple> Counter<T> {
         strata.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         strata.truncate(quota);
         let central = if is_sampled {
-            central(&self.links, &strata)
+            rank_central_entities(&self.links, &strata)
         } else {
             FxHashMap::default()
         };
@@ -273,7 +270,7 @@ impl<T: SampledTriple> Counter<T> {
 }
 
 /// Retains the `size` smallest hashes.
-fn cut<T>(stratum: &mut Stratum<T>, size: usize) {
+fn keep_smallest<T>(stratum: &mut Stratum<T>, size: usize) {
     while stratum.len() > size {
         stratum.pop_last();
     }
@@ -283,7 +280,7 @@ fn cut<T>(stratum: &mut Stratum<T>, size: usize) {
 type RankedStratum<T> = (u64, Element<<T as SampledTriple>::Name>, Vec<T>);
 
 /// Ranks the central entities: alternately those with most links and those of the strata.
-fn central<T: SampledTriple>(
+fn rank_central_entities<T: SampledTriple>(
     links: &FrequentItems<u64>,
     strata: &[RankedStratum<T>],
 ) -> FxHashMap<u64, u32> {
@@ -297,12 +294,13 @@ fn central<T: SampledTriple>(
         .map(|(_, _, triples)| triples.len())
         .max()
         .unwrap_or(0);
-    let layer = |place: usize| {
+    // The first triples of all strata come before the second ones.
+    let layers = (0..deepest).flat_map(|place| {
         strata
             .iter()
             .filter_map(move |(_, _, triples)| triples.get(place))
-    };
-    let mut sampled = (0..deepest).flat_map(layer).flat_map(|triple| {
+    });
+    let mut sampled = layers.flat_map(|triple| {
         let (subject, object) = triple.ends();
         [Some(subject), object].into_iter().flatten()
     });
@@ -373,13 +371,12 @@ impl SamplingPass {
             builder.insert_with_labels(triple);
         }
         let graph = builder.finish();
-        let counted = |element: Element<String>| sampler.elements.count(&element);
         let mut profile = Profile::new(&graph);
         recount(&mut profile.classes, &graph, |class| {
-            counted(Element::Class(class))
+            sampler.elements.count(&Element::Class(class))
         });
         recount(&mut profile.properties, &graph, |property| {
-            counted(Element::Property(property))
+            sampler.elements.count(&Element::Property(property))
         });
         profile.triples = sampler.statements;
         profile.type_triples = sampler.type_statements;
@@ -595,7 +592,7 @@ impl BlankNodeNames {
     }
 
     fn relabel(&mut self, triple: TripleRef<'_>) -> Triple {
-        relabelled(triple.into_owned(), &mut |node| self.name(node.as_str()))
+        relabel_triple(triple.into_owned(), &mut |node| self.name(node.as_str()))
     }
 }
 
@@ -609,15 +606,15 @@ fn object_resource(triple: &Triple) -> Option<NamedOrBlankNode> {
 }
 
 /// Returns a name that is distinct for IRIs and blank nodes.
-fn name(node: &NamedOrBlankNode) -> String {
+fn format_node(node: &NamedOrBlankNode) -> String {
     match node {
         NamedOrBlankNode::BlankNode(node) => format!("_:{}", node.as_str()),
         NamedOrBlankNode::NamedNode(node) => node.as_str().to_owned(),
     }
 }
 
-fn entity(node: &NamedOrBlankNode) -> u64 {
-    hash(&name(node))
+fn hash_node(node: &NamedOrBlankNode) -> u64 {
+    hash(&format_node(node))
 }
 
 /// Returns an evenly distributed hash: a fast hash with the SplitMix finaliser of Steele, Lea and Flood.

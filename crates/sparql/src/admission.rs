@@ -133,8 +133,8 @@ impl Counts {
     /// Returns true if one more long query leaves the reserved permits and slots to short ones.
     fn has_place_for_long(&self, shape: Option<Shape>, limits: &SparqlLimits) -> bool {
         let slots = self.slots(limits);
-        self.long + reserved(limits.concurrent) < limits.concurrent
-            && (is_federated(shape) || self.long_computing + reserved(slots) < slots)
+        self.long + reserved_permits(limits.concurrent) < limits.concurrent
+            && (is_federated(shape) || self.long_computing + reserved_permits(slots) < slots)
     }
 
     /// Advances the clock to now. To be called before the number of computing queries changes.
@@ -150,12 +150,12 @@ impl Counts {
     }
 
     fn expectation(&mut self, shape: Option<Shape>) -> Expectation {
-        shape.map_or_else(Expectation::default, |shape| self.times.expected(shape))
+        shape.map_or_else(Expectation::default, |shape| self.times.expectation(shape))
     }
 
     /// Updates the expectation of queued queries of a shape.
     fn update_queue(&mut self, shape: Shape) {
-        let time = self.times.expected(shape).time;
+        let time = self.times.expectation(shape).time;
         for queued in &mut self.queue {
             if queued.shape == Some(shape) {
                 queued.time = time;
@@ -225,7 +225,7 @@ impl Counts {
 }
 
 /// Returns the number of slots or permits that are reserved for short queries.
-fn reserved(all: usize) -> usize {
+fn reserved_permits(all: usize) -> usize {
     (all / 4).max(1).min(all.saturating_sub(1))
 }
 
@@ -250,7 +250,7 @@ impl Admission {
         }
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn lock_counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner) // the numbers are consistent at every moment
     }
 
@@ -389,7 +389,7 @@ impl Permit {
         request: &PermitRequest,
         limits: &SparqlLimits,
     ) -> Result<Self, SparqlError> {
-        let mut counts = admission.counts();
+        let mut counts = admission.lock_counts();
         counts.add_client(request.client, limits)?;
         let (mut counts, admitted) = admission.start(counts, request, limits);
         match admitted {
@@ -414,7 +414,7 @@ impl Permit {
         client: Option<IpAddr>,
         limits: &SparqlLimits,
     ) -> Result<Option<Self>, SparqlError> {
-        let mut counts = admission.counts();
+        let mut counts = admission.lock_counts();
         if counts.sharing >= limits.waiting {
             return Ok(None);
         }
@@ -434,20 +434,20 @@ impl Permit {
         request: &PermitRequest,
         limits: &SparqlLimits,
     ) -> Result<(), SparqlError> {
-        if *self.state() != PermitState::Sharing {
+        if *self.lock_state() != PermitState::Sharing {
             return Ok(());
         }
-        let (mut counts, admitted) = self
-            .admission
-            .start(self.admission.counts(), request, limits);
+        let (mut counts, admitted) =
+            self.admission
+                .start(self.admission.lock_counts(), request, limits);
         let running = admitted?;
         counts.sharing -= 1;
         drop(counts);
-        *self.state() = running;
+        *self.lock_state() = running;
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, PermitState> {
+    fn lock_state(&self) -> MutexGuard<'_, PermitState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -457,10 +457,10 @@ impl Permit {
         evaluate: impl FnOnce() -> Result<(), SparqlError>,
     ) -> Result<(), SparqlError> {
         let outcome = evaluate();
-        if let PermitState::Running(running) = *self.state()
+        if let PermitState::Running(running) = *self.lock_state()
             && let Some(shape) = running.shape
         {
-            let mut counts = self.admission.counts();
+            let mut counts = self.admission.lock_counts();
             let time = running.own_time(counts.advance_clock());
             counts.times.record(shape, time, &outcome);
             counts.update_queue(shape);
@@ -470,14 +470,14 @@ impl Permit {
 
     /// Releases the slot of a query while it waits for its client, or takes it again.
     pub(super) fn set_waiting(&self, is_waiting: bool) {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         let PermitState::Running(running) = &mut *state else {
             return;
         };
         if running.waits_since.is_some() == is_waiting {
             return;
         }
-        let mut counts = self.admission.counts();
+        let mut counts = self.admission.lock_counts();
         let now = counts.advance_clock();
         counts.remove_running(running);
         match running.waits_since.take() {
@@ -494,14 +494,14 @@ impl Permit {
     /// Checks the running time of the query, with that in which it waited for its client. Fails if it is unexpectedly long, only
     /// reserved slots or permits are left for it, and a short query is queued.
     pub(super) fn check_running_time(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         let PermitState::Running(running) = &mut *state else {
             return Ok(());
         };
         if running.is_long {
             return Ok(());
         }
-        let mut counts = self.admission.counts();
+        let mut counts = self.admission.lock_counts();
         let now = counts.advance_clock();
         if now.saturating_sub(running.since) < limits.long_after {
             return Ok(());
@@ -526,8 +526,8 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let state = *self.state();
-        let mut counts = self.admission.counts();
+        let state = *self.lock_state();
+        let mut counts = self.admission.lock_counts();
         match state {
             PermitState::Running(running) => {
                 counts.advance_clock();
@@ -567,7 +567,7 @@ mod tests {
     /// Returns a request of a query whose shape took this time before.
     fn expecting(admission: &Admission, shape: Shape, seconds: u64) -> PermitRequest {
         let time = Duration::from_secs(seconds);
-        admission.counts().times.record(shape, time, &Ok(()));
+        admission.lock_counts().times.record(shape, time, &Ok(()));
         PermitRequest {
             shape: Some(shape),
             ..request(None)
@@ -606,7 +606,7 @@ mod tests {
         let third = acquire(Some(1)).expect("the released permit");
         assert!(matches!(acquire(Some(1)), Err(SparqlError::TooMany(2))));
         drop((other, third));
-        let counts = admission.counts();
+        let counts = admission.lock_counts();
         assert_eq!(
             (counts.running, counts.clients.len()),
             (1, 1),
@@ -622,7 +622,7 @@ mod tests {
             queue_timeout: Duration::from_secs(60),
             ..limits()
         };
-        let held = Permit::acquire(&admission, &request(None), &queued).expect("a permit");
+        let first_permit = Permit::acquire(&admission, &request(None), &queued).expect("a permit");
         let admitted = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for number in 0..5 {
@@ -633,14 +633,14 @@ mod tests {
                     admitted.lock().expect("no panic").push(number);
                     drop(permit);
                 });
-                while admission.counts().queue.len() <= usize::from(number) {
+                while admission.lock_counts().queue.len() <= usize::from(number) {
                     thread::yield_now();
                 }
             }
-            drop(held);
+            drop(first_permit);
         });
         assert_eq!(admitted.into_inner().expect("no panic"), [0, 1, 2, 3, 4]);
-        let counts = admission.counts();
+        let counts = admission.lock_counts();
         assert_eq!(
             (counts.running, counts.queue.len(), counts.clients.len()),
             (0, 0, 0)
@@ -669,7 +669,7 @@ mod tests {
                     admitted.lock().expect("no panic").push(last);
                     drop(permit);
                 });
-                while admission.counts().queue.len() <= place {
+                while admission.lock_counts().queue.len() <= place {
                     thread::yield_now();
                 }
             }
@@ -682,13 +682,13 @@ mod tests {
     #[test]
     fn a_new_query_does_not_overtake_a_queued_one() {
         let admission = Arc::new(Admission::with_processors(2));
-        admission.counts().queue.push_back(QUEUED); // a permit was released, and the queued query has not been woken yet
+        admission.lock_counts().queue.push_back(QUEUED); // a permit was released, and the queued query has not been woken yet
         assert!(matches!(
             Permit::acquire(&admission, &request(client(1)), &limits()),
             Err(SparqlError::Busy(0))
         ));
         assert_eq!(
-            admission.counts().queue,
+            admission.lock_counts().queue,
             [QUEUED],
             "the query that timed out is not queued"
         );
@@ -702,7 +702,7 @@ mod tests {
             queue_timeout: Duration::from_secs(60),
             ..limits()
         };
-        let held = [(); 2]
+        let first_permits = [(); 2]
             .map(|()| Permit::acquire(&admission, &request(None), &queued).expect("a permit"));
         let both = std::sync::Barrier::new(2);
         thread::scope(|scope| {
@@ -713,12 +713,12 @@ mod tests {
                     both.wait();
                 });
             }
-            while admission.counts().queue.len() < 2 {
+            while admission.lock_counts().queue.len() < 2 {
                 thread::yield_now();
             }
-            drop(held);
+            drop(first_permits);
         });
-        assert_eq!(admission.counts().running, 0);
+        assert_eq!(admission.lock_counts().running, 0);
     }
 
     #[test]
@@ -734,7 +734,7 @@ mod tests {
             Permit::acquire(&admission, &request(client(1)), &none),
             Err(SparqlError::Busy(0))
         ));
-        assert!(admission.counts().clients.is_empty());
+        assert!(admission.lock_counts().clients.is_empty());
     }
 
     #[test]
@@ -750,7 +750,7 @@ mod tests {
             third.check_running_time(&limits()).is_ok(),
             "no query is queued"
         );
-        admission.counts().queue.push_back(QUEUED);
+        admission.lock_counts().queue.push_back(QUEUED);
         assert!(
             first.check_running_time(&limits()).is_ok(),
             "it has a slot for long queries"
@@ -764,9 +764,9 @@ mod tests {
             third.check_running_time(&limits()).is_ok(),
             "a slot was released"
         );
-        admission.counts().queue.clear();
+        admission.lock_counts().queue.clear();
         drop((second, third));
-        let counts = admission.counts();
+        let counts = admission.lock_counts();
         assert_eq!((counts.running, counts.long), (0, 0));
     }
 
@@ -797,9 +797,12 @@ mod tests {
             time: Duration::from_secs(700),
             ..QUEUED
         };
-        admission.counts().queue.push_back(queued);
-        assert_eq!(admission.counts().expected_wait(), Duration::from_secs(550));
-        admission.counts().queue.push_back(queued);
+        admission.lock_counts().queue.push_back(queued);
+        assert_eq!(
+            admission.lock_counts().expected_wait(),
+            Duration::from_secs(550)
+        );
+        admission.lock_counts().queue.push_back(queued);
         assert!(matches!(
             Permit::acquire(&admission, &long, &patient),
             Err(SparqlError::Busy(2))
@@ -815,7 +818,7 @@ mod tests {
         let acquire = |request: &PermitRequest| Permit::acquire(&admission, request, &limits());
         let long_ones = [(); 2].map(|()| acquire(&long).expect("a slot for long queries"));
         assert!(matches!(acquire(&long), Err(SparqlError::Busy(2))));
-        admission.counts().queue.push_back(Queued {
+        admission.lock_counts().queue.push_back(Queued {
             time: Duration::from_secs(1),
             ..QUEUED
         });
@@ -824,7 +827,7 @@ mod tests {
             short.check_running_time(&limits()).is_ok(),
             "the queued query could not use its slot"
         );
-        admission.counts().queue.clear();
+        admission.lock_counts().queue.clear();
         drop((long_ones, short));
         assert!(acquire(&long).is_ok());
     }
@@ -850,7 +853,7 @@ mod tests {
         assert!(matches!(acquire(&request(None)), Err(SparqlError::Busy(8))));
         drop(short);
         long_ones[0].set_waiting(false);
-        let counts = admission.counts();
+        let counts = admission.lock_counts();
         assert_eq!(
             (counts.running, counts.computing, counts.long_computing),
             (6, 2, 2)
@@ -873,7 +876,7 @@ mod tests {
         assert!(matches!(acquire(), Err(SparqlError::Busy(3))));
         running[0].set_waiting(false);
         drop((running, another));
-        let counts = admission.counts();
+        let counts = admission.lock_counts();
         assert_eq!((counts.running, counts.computing), (0, 0));
     }
 
@@ -898,8 +901,8 @@ mod tests {
             assert!(permit.check_running_time(&many).is_ok());
         }
         {
-            let mut counts = admission.counts();
-            let own = counts.times.expected(SHAPE).time;
+            let mut counts = admission.lock_counts();
+            let own = counts.times.expectation(SHAPE).time;
             assert!(own < Duration::from_millis(100), "{own:?}: it waited");
             assert_eq!((counts.long, counts.long_computing), (3, 0));
             counts.queue.push_back(QUEUED);
@@ -940,7 +943,7 @@ mod tests {
         let acquire = || Permit::acquire(&admission, &request(None), &many);
         let _running = [(); 16].map(|()| acquire().expect("a permit"));
         assert!(matches!(acquire(), Err(SparqlError::Busy(16))));
-        assert_eq!(admission.counts().expected_wait(), Duration::ZERO);
+        assert_eq!(admission.lock_counts().expected_wait(), Duration::ZERO);
     }
 
     #[test]
@@ -951,13 +954,13 @@ mod tests {
             ..request(None)
         };
         let running = Permit::acquire(&admission, &of_shape, &limits()).expect("a permit");
-        admission.counts().queue.push_back(Queued {
+        admission.lock_counts().queue.push_back(Queued {
             shape: Some(SHAPE),
             ..QUEUED
         });
-        assert!(admission.counts().has_short_in_queue(&limits()));
+        assert!(admission.lock_counts().has_short_in_queue(&limits()));
         assert!(running.check_running_time(&limits()).is_ok());
-        assert!(!admission.counts().has_short_in_queue(&limits()));
+        assert!(!admission.lock_counts().has_short_in_queue(&limits()));
     }
 
     #[test]
@@ -970,15 +973,18 @@ mod tests {
         for _ in 0..2 {
             let deadline = limits().deadline;
             let outcome = Err(SparqlError::Deadline(deadline));
-            admission.counts().times.record(SHAPE, deadline, &outcome);
+            admission
+                .lock_counts()
+                .times
+                .record(SHAPE, deadline, &outcome);
         }
         drop(Permit::acquire(&admission, &endless, &limits()).expect("no query waits"));
-        admission.counts().queue.push_back(QUEUED);
+        admission.lock_counts().queue.push_back(QUEUED);
         assert!(matches!(
             Permit::acquire(&admission, &endless, &limits()),
             Err(SparqlError::SlowLimit(0))
         ));
-        assert!(admission.counts().clients.is_empty());
+        assert!(admission.lock_counts().clients.is_empty());
     }
 
     #[test]
@@ -995,7 +1001,7 @@ mod tests {
             Permit::acquire(&admission, &gone, &none),
             Err(SparqlError::Cancelled)
         ));
-        let counts = admission.counts();
+        let counts = admission.lock_counts();
         assert_eq!((counts.queue.len(), counts.clients.len()), (0, 0));
     }
 
@@ -1018,10 +1024,10 @@ mod tests {
             .run(&request(client(2)), &few)
             .expect("a permit to run, for a query that is counted");
         assert!(third.check_running_time(&few).is_ok());
-        let counts = admission.counts();
+        let counts = admission.lock_counts();
         assert_eq!((counts.running, counts.sharing, counts.long), (1, 1, 1));
         drop(counts);
         drop(third);
-        assert_eq!(admission.counts().running, 0);
+        assert_eq!(admission.lock_counts().running, 0);
     }
 }

@@ -20,26 +20,26 @@ pub(super) fn in_scope(pattern: &GraphPattern) -> Variables {
 }
 
 /// Returns variables that every solution of the pattern binds. The result may be incomplete, but is never wrong.
-pub(super) fn certain(pattern: &GraphPattern) -> Variables {
+pub(super) fn certain_variables(pattern: &GraphPattern) -> Variables {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } => in_scope(pattern),
         GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
-            &certain(left) | &certain(right)
+            &certain_variables(left) | &certain_variables(right)
         }
-        GraphPattern::Union { left, right } => &certain(left) & &certain(right),
+        GraphPattern::Union { left, right } => &certain_variables(left) & &certain_variables(right),
         GraphPattern::LeftJoin { left: inner, .. }
         | GraphPattern::Minus { left: inner, .. }
         | GraphPattern::Filter { inner, .. }
         | GraphPattern::OrderBy { inner, .. }
         | GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. } => certain(inner),
+        | GraphPattern::Slice { inner, .. } => certain_variables(inner),
         GraphPattern::Extend {
             inner,
             variable,
             expression,
         } => {
-            let mut variables = certain(inner);
+            let mut variables = certain_variables(inner);
             let never_fails = match expression {
                 Expression::NamedNode(_) | Expression::Literal(_) => true,
                 Expression::Variable(other) => variables.contains(other),
@@ -48,28 +48,27 @@ pub(super) fn certain(pattern: &GraphPattern) -> Variables {
             variables.extend(never_fails.then(|| variable.clone()));
             variables
         }
-        GraphPattern::Graph { name, inner } => with_name(certain(inner), name),
+        GraphPattern::Graph { name, inner } => with_name(certain_variables(inner), name),
         GraphPattern::Service {
             name,
             inner,
             silent: false,
-        } => with_name(certain(inner), name),
+        } => with_name(certain_variables(inner), name),
         GraphPattern::Values {
             variables,
             bindings,
-        } => {
-            let bound = |column: usize| bindings.iter().all(|row| row[column].is_some());
-            variables
-                .iter()
-                .enumerate()
-                .filter(|(column, _)| bound(*column))
-                .map(|(_, v)| v.clone())
-                .collect()
+        } => variables
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| bindings.iter().all(|row| row[*column].is_some()))
+            .map(|(_, v)| v.clone())
+            .collect(),
+        GraphPattern::Project { inner, variables } => {
+            restrict_to(certain_variables(inner), variables)
         }
-        GraphPattern::Project { inner, variables } => among(certain(inner), variables),
         GraphPattern::Group {
             inner, variables, ..
-        } => among(certain(inner), variables),
+        } => restrict_to(certain_variables(inner), variables),
         // A silent service may fail, and then binds no variable.
         _ => Variables::new(),
     }
@@ -82,7 +81,7 @@ fn with_name(mut variables: Variables, name: &NamedNodePattern) -> Variables {
     variables
 }
 
-fn among(variables: Variables, kept: &[Variable]) -> Variables {
+fn restrict_to(variables: Variables, kept: &[Variable]) -> Variables {
     variables
         .into_iter()
         .filter(|variable| kept.contains(variable))
@@ -90,7 +89,7 @@ fn among(variables: Variables, kept: &[Variable]) -> Variables {
 }
 
 /// Returns the patterns directly inside a pattern, except those of its expressions.
-pub(super) fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+pub(super) fn child_patterns(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     match pattern {
         GraphPattern::Join { left, right }
         | GraphPattern::LeftJoin { left, right, .. }
@@ -112,26 +111,28 @@ pub(super) fn children(pattern: &GraphPattern) -> Vec<&GraphPattern> {
 }
 
 /// Returns the expressions of a pattern, except those of inner patterns.
-pub(super) fn expressions(pattern: &GraphPattern) -> Vec<&Expression> {
+pub(super) fn expressions_of(pattern: &GraphPattern) -> Vec<&Expression> {
     match pattern {
         GraphPattern::Filter { expr, .. } => vec![expr],
         GraphPattern::Extend { expression, .. } => vec![expression],
         GraphPattern::LeftJoin { expression, .. } => expression.iter().collect(),
-        GraphPattern::OrderBy { expression, .. } => expression.iter().map(ordered).collect(),
+        GraphPattern::OrderBy { expression, .. } => {
+            expression.iter().map(sort_expression).collect()
+        }
         GraphPattern::Group { aggregates, .. } => aggregates
             .iter()
-            .filter_map(|(_, call)| argument(call))
+            .filter_map(|(_, call)| aggregate_argument(call))
             .collect(),
         _ => Vec::new(),
     }
 }
 
-fn ordered(order: &OrderExpression) -> &Expression {
+fn sort_expression(order: &OrderExpression) -> &Expression {
     let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
     expression
 }
 
-fn argument(aggregate: &AggregateExpression) -> Option<&Expression> {
+fn aggregate_argument(aggregate: &AggregateExpression) -> Option<&Expression> {
     match aggregate {
         AggregateExpression::FunctionCall { expr, .. } => Some(expr),
         AggregateExpression::CountSolutions { .. } => None,
@@ -140,18 +141,21 @@ fn argument(aggregate: &AggregateExpression) -> Option<&Expression> {
 
 /// Returns true if a pattern contains a `SERVICE`.
 pub(super) fn has_service(pattern: &GraphPattern) -> bool {
-    services(pattern) > 0
+    count_services(pattern) > 0
 }
 
 /// Counts the `SERVICE` clauses of a pattern, nested ones included.
-pub(super) fn services(pattern: &GraphPattern) -> usize {
+pub(super) fn count_services(pattern: &GraphPattern) -> usize {
     let own = usize::from(matches!(pattern, GraphPattern::Service { .. }));
-    own + inside(pattern).into_iter().map(services).sum::<usize>()
+    own + inner_patterns(pattern)
+        .into_iter()
+        .map(count_services)
+        .sum::<usize>()
 }
 
 /// Returns the patterns directly inside a pattern, including those of `EXISTS` in its expressions.
-pub(super) fn inside(pattern: &GraphPattern) -> Vec<&GraphPattern> {
-    let mut inside = children(pattern);
+pub(super) fn inner_patterns(pattern: &GraphPattern) -> Vec<&GraphPattern> {
+    let mut inside = child_patterns(pattern);
     inside.extend(exists_patterns(pattern));
     inside
 }
@@ -159,7 +163,7 @@ pub(super) fn inside(pattern: &GraphPattern) -> Vec<&GraphPattern> {
 /// Returns the patterns of `EXISTS` in the expressions of a pattern.
 pub(super) fn exists_patterns(pattern: &GraphPattern) -> Vec<&GraphPattern> {
     let mut found = Vec::new();
-    expressions(pattern)
+    expressions_of(pattern)
         .into_iter()
         .for_each(|expression| collect_exists(expression, &mut found));
     found
@@ -168,7 +172,7 @@ pub(super) fn exists_patterns(pattern: &GraphPattern) -> Vec<&GraphPattern> {
 fn collect_exists<'p>(expression: &'p Expression, into: &mut Vec<&'p GraphPattern>) {
     match expression {
         Expression::Exists(pattern) => into.push(pattern),
-        other => operands(other)
+        other => operands_of(other)
             .into_iter()
             .for_each(|operand| collect_exists(operand, into)),
     }
@@ -192,7 +196,7 @@ pub(super) fn read_by(expression: &Expression) -> Option<Variables> {
             variables.insert(variable.clone());
         }
         other => {
-            for operand in operands(other) {
+            for operand in operands_of(other) {
                 variables.append(&mut read_by(operand)?);
             }
         }
@@ -201,7 +205,7 @@ pub(super) fn read_by(expression: &Expression) -> Option<Variables> {
 }
 
 /// Returns the expressions directly inside an expression.
-pub(super) fn operands(expression: &Expression) -> Vec<&Expression> {
+pub(super) fn operands_of(expression: &Expression) -> Vec<&Expression> {
     match expression {
         Expression::Or(a, b)
         | Expression::And(a, b)
@@ -275,8 +279,7 @@ pub(super) fn expressions_mut(pattern: &mut GraphPattern) -> Vec<&mut Expression
 }
 
 /// Computes a weight of the constants of a pattern. More constants suggest fewer solutions.
-pub(super) fn constants(pattern: &GraphPattern) -> usize {
-    let term = |term: &TermPattern| usize::from(is_constant(term));
+pub(super) fn weigh_constants(pattern: &GraphPattern) -> usize {
     let own = match pattern {
         GraphPattern::Bgp { patterns } => patterns
             .iter()
@@ -287,7 +290,7 @@ pub(super) fn constants(pattern: &GraphPattern) -> usize {
                      object,
                  }| {
                     // A constant predicate alone is hardly selective.
-                    2 * (term(subject) + term(object))
+                    2 * count_constants([subject, object])
                         + usize::from(matches!(predicate, NamedNodePattern::NamedNode(_)))
                 },
             )
@@ -296,12 +299,19 @@ pub(super) fn constants(pattern: &GraphPattern) -> usize {
             subject,
             path,
             object,
-        } => 2 * (term(subject) + term(object)) + usize::from(is_step(path)),
+        } => 2 * count_constants([subject, object]) + usize::from(is_step(path)),
         GraphPattern::Values { .. } | GraphPattern::Slice { .. } => 2,
         GraphPattern::Filter { .. } => 1,
         _ => 0,
     };
-    own + children(pattern).into_iter().map(constants).sum::<usize>()
+    own + child_patterns(pattern)
+        .into_iter()
+        .map(weigh_constants)
+        .sum::<usize>()
+}
+
+fn count_constants(terms: [&TermPattern; 2]) -> usize {
+    terms.into_iter().filter(|term| is_constant(term)).count()
 }
 
 /// Returns true if a term has no variable and no blank node.

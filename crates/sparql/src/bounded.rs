@@ -12,11 +12,11 @@
 //!
 //! All other queries count as expensive.
 
-use super::algebra::{exists_patterns, expressions, is_constant, pattern_of};
+use super::algebra::{exists_patterns, expressions_of, is_constant, pattern_of};
 use super::federation::Services;
 use super::functions;
 use super::geometry;
-use super::limits::{SparqlLimits, comparisons};
+use super::limits::{SparqlLimits, count_comparisons};
 use super::string_limits::{STRING_BYTES, growth_of};
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
@@ -48,7 +48,7 @@ enum Bound {
 pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &SparqlLimits) -> bool {
     let pattern = pattern_of(query);
     let growth = growth_of(pattern);
-    if growth > MAX_GROWTH || comparisons(pattern) > MAX_COMPARISONS {
+    if growth > MAX_GROWTH || count_comparisons(pattern) > MAX_COMPARISONS {
         return false;
     }
     // `GROUP_CONCAT` makes one string of all rows.
@@ -59,7 +59,7 @@ pub(super) fn is_bounded(query: &Query, services: &dyn Services, limits: &Sparql
         rows: limits.rows,
         table_rows,
     }
-    .bound(pattern);
+    .bound_of(pattern);
     match query {
         // The number of triples of each resource is not bounded: the resources must be few.
         Query::Describe { .. } => matches!(bound, Some(Bound::Table(_))),
@@ -81,11 +81,11 @@ struct Analysis<'s> {
 }
 
 impl Analysis<'_> {
-    fn bound(&self, pattern: &GraphPattern) -> Option<Bound> {
+    fn bound_of(&self, pattern: &GraphPattern) -> Option<Bound> {
         if !exists_patterns(pattern).is_empty() {
             return None; // EXISTS
         }
-        if expressions(pattern)
+        if expressions_of(pattern)
             .into_iter()
             .any(|one| geometry::is_called(one) || functions::may_backtrack(one))
         {
@@ -98,15 +98,15 @@ impl Analysis<'_> {
                 [triple] if has_distinct_variables(triple) => Bound::Stream,
                 _ => return None,
             },
-            GraphPattern::Graph { name, inner } => match (self.bound(inner)?, name) {
+            GraphPattern::Graph { name, inner } => match (self.bound_of(inner)?, name) {
                 // The rows repeat for each graph.
                 (Bound::Table(_), NamedNodePattern::Variable(_)) => return None,
                 (bound, _) => bound,
             },
             GraphPattern::Extend { inner, .. } | GraphPattern::Project { inner, .. } => {
-                self.bound(inner)?
+                self.bound_of(inner)?
             }
-            GraphPattern::Slice { inner, start, .. } => match self.bound(inner)? {
+            GraphPattern::Slice { inner, start, .. } => match self.bound_of(inner)? {
                 Bound::Stream if *start > self.rows => return None,
                 bound => bound,
             },
@@ -114,19 +114,21 @@ impl Analysis<'_> {
             | GraphPattern::Distinct { inner }
             | GraphPattern::Reduced { inner }
             | GraphPattern::OrderBy { inner, .. }
-            | GraphPattern::Group { inner, .. } => Bound::Table(self.table(inner)?),
-            GraphPattern::Union { left, right } => match (self.bound(left)?, self.bound(right)?) {
-                (Bound::Table(left), Bound::Table(right)) => {
-                    Bound::Table(left.saturating_add(right))
+            | GraphPattern::Group { inner, .. } => Bound::Table(self.table_rows(inner)?),
+            GraphPattern::Union { left, right } => {
+                match (self.bound_of(left)?, self.bound_of(right)?) {
+                    (Bound::Table(left), Bound::Table(right)) => {
+                        Bound::Table(left.saturating_add(right))
+                    }
+                    _ => Bound::Stream,
                 }
-                _ => Bound::Stream,
-            },
+            }
             GraphPattern::Join { left, right }
             | GraphPattern::LeftJoin { left, right, .. }
             | GraphPattern::Minus { left, right } => Bound::Table(
-                self.table(left)?
+                self.table_rows(left)?
                     .max(1)
-                    .saturating_mul(self.table(right)?.max(1)),
+                    .saturating_mul(self.table_rows(right)?.max(1)),
             ),
             GraphPattern::Service {
                 name: NamedNodePattern::NamedNode(name),
@@ -141,8 +143,8 @@ impl Analysis<'_> {
         }
     }
 
-    fn table(&self, pattern: &GraphPattern) -> Option<u64> {
-        match self.bound(pattern)? {
+    fn table_rows(&self, pattern: &GraphPattern) -> Option<u64> {
+        match self.bound_of(pattern)? {
             Bound::Table(rows) => Some(rows),
             Bound::Stream => None,
         }
@@ -186,16 +188,21 @@ fn makes_distinct_triples(template: &[TriplePattern], pattern: &GraphPattern) ->
 
 /// Returns true if a triple of a template has each variable of a pattern in the same place, and constants elsewhere.
 fn has_variables_of(made: &TriplePattern, read: &TriplePattern) -> bool {
-    let fits = |made: &TermPattern, read: &TermPattern| match read {
-        TermPattern::Variable(_) => made == read,
-        TermPattern::BlankNode(_) => false,
-        _ => is_constant(made),
-    };
     let fits_predicate = match &read.predicate {
         NamedNodePattern::Variable(_) => made.predicate == read.predicate,
         NamedNodePattern::NamedNode(_) => matches!(made.predicate, NamedNodePattern::NamedNode(_)),
     };
-    fits(&made.subject, &read.subject) && fits_predicate && fits(&made.object, &read.object)
+    has_variable_of(&made.subject, &read.subject)
+        && fits_predicate
+        && has_variable_of(&made.object, &read.object)
+}
+
+fn has_variable_of(made: &TermPattern, read: &TermPattern) -> bool {
+    match read {
+        TermPattern::Variable(_) => made == read,
+        TermPattern::BlankNode(_) => false,
+        _ => is_constant(made),
+    }
 }
 
 /// Returns true if no variable occurs twice and none is in a triple term: such a pattern reads triples that match nothing.
@@ -206,9 +213,9 @@ fn has_distinct_variables(triple: &TriplePattern) -> bool {
     {
         return false;
     }
-    let names = names_of(triple);
-    let different = |a: usize, b: usize| names[a].is_none() || names[a] != names[b];
-    different(0, 1) && different(0, 2) && different(1, 2)
+    let [subject, predicate, object] = names_of(triple);
+    let is_distinct_subject = subject.is_none() || (subject != predicate && subject != object);
+    is_distinct_subject && (predicate.is_none() || predicate != object)
 }
 
 /// Returns the variables of a pattern, by their place.
@@ -217,10 +224,10 @@ fn names_of(triple: &TriplePattern) -> [Option<&str>; 3] {
         NamedNodePattern::Variable(variable) => Some(variable.as_str()),
         NamedNodePattern::NamedNode(_) => None,
     };
-    [name(&triple.subject), predicate, name(&triple.object)]
+    [name_of(&triple.subject), predicate, name_of(&triple.object)]
 }
 
-fn name(term: &TermPattern) -> Option<&str> {
+fn name_of(term: &TermPattern) -> Option<&str> {
     match term {
         TermPattern::Variable(variable) => Some(variable.as_str()),
         TermPattern::BlankNode(node) => Some(node.as_str()),

@@ -32,8 +32,10 @@ pub(super) fn with_function(
     evaluator: SparqlEvaluator,
     token: CancellationToken,
 ) -> SparqlEvaluator {
-    let is_awaited = move |_: &[Term]| Some(Literal::from(!token.is_cancelled()).into());
-    evaluator.with_custom_function(NamedNode::new_unchecked(lodeseek::IS_AWAITED), is_awaited)
+    evaluator.with_custom_function(
+        NamedNode::new_unchecked(lodeseek::IS_AWAITED),
+        move |_: &[Term]| Some(Literal::from(!token.is_cancelled()).into()),
+    )
 }
 
 #[derive(Default)]
@@ -47,12 +49,12 @@ impl FilterInserter {
         match pattern {
             GraphPattern::Join { .. } | GraphPattern::Bgp { .. } => {
                 let mut parts = Vec::new();
-                flatten(mem::take(pattern), &mut parts);
+                collect_parts(mem::take(pattern), &mut parts);
                 parts
                     .iter_mut()
                     .filter(|part| !is_step(part))
                     .for_each(|part| self.visit(part, graph));
-                *pattern = self.joined(parts, graph);
+                *pattern = self.join_parts(parts, graph);
             }
             GraphPattern::Graph { name, inner } => {
                 let name = if let NamedNodePattern::Variable(name) = name {
@@ -69,16 +71,18 @@ impl FilterInserter {
             }
         }
         if let GraphPattern::LeftJoin { left, right, .. } = pattern
-            && !(is_one_step(right) && shares(&in_scope(left), right, graph))
+            && !(is_one_step(right) && shares_variable(&in_scope(left), right, graph))
         {
             *pattern = self.with_filter(mem::take(pattern));
         }
     }
 
     /// Returns the join of the parts, with the filters that it needs.
-    fn joined(&mut self, parts: Vec<GraphPattern>, graph: Option<&Variable>) -> GraphPattern {
-        let Some(steps) = order(&parts, graph) else {
-            return parts.into_iter().fold(GraphPattern::default(), join);
+    fn join_parts(&mut self, parts: Vec<GraphPattern>, graph: Option<&Variable>) -> GraphPattern {
+        let Some(steps) = order_parts(&parts, graph) else {
+            return parts
+                .into_iter()
+                .fold(GraphPattern::default(), join_patterns);
         };
         let mut parts: Vec<Option<GraphPattern>> = parts.into_iter().map(Some).collect();
         let mut whole = GraphPattern::default();
@@ -86,7 +90,7 @@ impl FilterInserter {
             let Some(part) = parts[place].take() else {
                 continue;
             };
-            whole = join(whole, part);
+            whole = join_patterns(whole, part);
             if multiplies {
                 whole = self.with_filter(whole);
             }
@@ -117,11 +121,11 @@ impl FilterInserter {
 }
 
 /// Collects the operands of nested joins, with one triple pattern each.
-fn flatten(pattern: GraphPattern, parts: &mut Vec<GraphPattern>) {
+fn collect_parts(pattern: GraphPattern, parts: &mut Vec<GraphPattern>) {
     match pattern {
         GraphPattern::Join { left, right } => {
-            flatten(*left, parts);
-            flatten(*right, parts);
+            collect_parts(*left, parts);
+            collect_parts(*right, parts);
         }
         GraphPattern::Bgp { patterns } => {
             parts.extend(patterns.into_iter().map(|triple| GraphPattern::Bgp {
@@ -147,7 +151,7 @@ fn is_one_step(pattern: &GraphPattern) -> bool {
     }
 }
 
-fn shares(bound: &Variables, part: &GraphPattern, graph: Option<&Variable>) -> bool {
+fn shares_variable(bound: &Variables, part: &GraphPattern, graph: Option<&Variable>) -> bool {
     let in_graph = graph.is_some() && !matches!(part, GraphPattern::Values { .. });
     in_graph || !bound.is_disjoint(&in_scope(part))
 }
@@ -161,18 +165,22 @@ struct Step {
 
 /// Orders the parts so that each shares a variable with earlier ones, if possible. Returns `None` if no rows multiply in memory: the
 /// optimizer then chooses the order.
-fn order(parts: &[GraphPattern], graph: Option<&Variable>) -> Option<Vec<Step>> {
+fn order_parts(parts: &[GraphPattern], graph: Option<&Variable>) -> Option<Vec<Step>> {
     let mut left: Vec<usize> = (0..parts.len()).collect();
     let mut bound = Variables::new();
     let mut in_memory = 0;
     let mut steps = Vec::new();
     while !left.is_empty() {
-        let find = |test: &dyn Fn(&GraphPattern) -> bool| {
-            left.iter().position(|&place| test(&parts[place]))
-        };
-        let linked = find(&|part| is_step(part) && shares(&bound, part, graph))
-            .or_else(|| find(&|part| shares(&bound, part, graph)));
-        let at = linked.or_else(|| find(&is_step)).unwrap_or(0);
+        let mut candidates = left.iter().map(|&place| &parts[place]);
+        let linked = candidates
+            .clone()
+            .position(|part| is_step(part) && shares_variable(&bound, part, graph))
+            .or_else(|| {
+                candidates
+                    .clone()
+                    .position(|part| shares_variable(&bound, part, graph))
+            });
+        let at = linked.or_else(|| candidates.position(is_step)).unwrap_or(0);
         let place = left.remove(at);
         let from_memory = !is_step(&parts[place]);
         let multiplies = !steps.is_empty() && (linked.is_none() || (from_memory && in_memory > 0));
@@ -183,7 +191,7 @@ fn order(parts: &[GraphPattern], graph: Option<&Variable>) -> Option<Vec<Step>> 
     steps.iter().any(|step| step.multiplies).then_some(steps)
 }
 
-fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
+fn join_patterns(left: GraphPattern, right: GraphPattern) -> GraphPattern {
     match (left, right) {
         (GraphPattern::Bgp { patterns }, right) if patterns.is_empty() => right,
         (GraphPattern::Bgp { mut patterns }, GraphPattern::Bgp { patterns: more }) => {

@@ -73,10 +73,11 @@ fn selects_all(text: &str) -> bool {
     tokens
         .by_ref()
         .find(|token| token.eq_ignore_ascii_case("select"));
-    let is_option = |token: &&str| {
-        token.eq_ignore_ascii_case("distinct") || token.eq_ignore_ascii_case("reduced")
-    };
-    tokens.find(|token| !is_option(token)) == Some("*")
+    tokens.find(|token| !is_duplicate_option(token)) == Some("*")
+}
+
+fn is_duplicate_option(token: &str) -> bool {
+    token.eq_ignore_ascii_case("distinct") || token.eq_ignore_ascii_case("reduced")
 }
 
 /// Tokens of a prologue and of the start of a `SELECT` clause: IRIs, words and single characters, without comments. A prefix
@@ -93,16 +94,22 @@ impl<'t> Iterator for Tokens<'t> {
             self.0 = self.0[end..].trim_start();
         }
         let first = self.0.chars().next()?;
-        let is_word = |c: char| c.is_alphanumeric() || matches!(c, ':' | '_' | '-' | '.');
         let end = match first {
             '<' => self.0.find('>').map_or(self.0.len(), |end| end + 1),
-            _ if is_word(first) => self.0.find(|c| !is_word(c)).unwrap_or(self.0.len()),
+            _ if is_word_character(first) => {
+                let end = self.0.find(|c| !is_word_character(c));
+                end.unwrap_or(self.0.len())
+            }
             _ => first.len_utf8(),
         };
         let (token, rest) = self.0.split_at(end);
         self.0 = rest;
         Some(token)
     }
+}
+
+fn is_word_character(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, ':' | '_' | '-' | '.')
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 //! cannot be interrupted: queries with one run in worker processes, which are killed at the deadline. Without workers, the thread of
 //! such a call ends after the deadline.
 
-use super::algebra::operands;
+use super::algebra::operands_of;
 use oxigraph::sparql::SparqlEvaluator;
-use oxrdf::{NamedNode, NamedNodeRef, Term};
+use oxrdf::{NamedNodeRef, Term};
 use spargebra::algebra::{Expression, Function};
 use spargeo::GEOSPARQL_EXTENSION_FUNCTIONS;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,31 +34,29 @@ pub(super) fn with_functions(evaluator: SparqlEvaluator) -> SparqlEvaluator {
         .into_iter()
         .fold(evaluator, |evaluator, (name, function)| {
             evaluator.with_custom_function(name.into_owned(), move |arguments| {
-                call(function, arguments)
+                call_function(function, arguments)
             })
         })
 }
 
 /// Returns true if an expression calls a GeoSPARQL function. Patterns of `EXISTS` are not visited.
 pub(super) fn is_called(expression: &Expression) -> bool {
-    let is_geometric = |name: &NamedNode| extension_functions().any(|known| known == name.as_ref());
-    matches!(expression, Expression::FunctionCall(Function::Custom(name), _) if is_geometric(name))
-        || operands(expression).into_iter().any(is_called)
+    if let Expression::FunctionCall(Function::Custom(name), _) = expression
+        && extension_functions().any(|known| known == name.as_ref())
+    {
+        return true;
+    }
+    operands_of(expression).into_iter().any(is_called)
 }
 
 /// Calls a function within the bounds. A panic on unusual coordinates counts as no value.
-fn call(function: GeometryFunction, arguments: &[Term]) -> Option<Term> {
-    let literals = || {
-        arguments.iter().filter_map(|term| {
-            if let Term::Literal(it) = term {
-                Some(it.value())
-            } else {
-                None
-            }
-        })
-    };
-    let bytes: usize = literals().map(str::len).sum();
-    if bytes > MAX_BYTES || literals().any(|text| depth(text) > MAX_DEPTH) {
+fn call_function(function: GeometryFunction, arguments: &[Term]) -> Option<Term> {
+    let mut texts = arguments.iter().filter_map(|term| match term {
+        Term::Literal(literal) => Some(literal.value()),
+        _ => None,
+    });
+    let bytes: usize = texts.clone().map(str::len).sum();
+    if bytes > MAX_BYTES || texts.any(|text| nesting_depth(text) > MAX_DEPTH) {
         return None;
     }
     let value = catch_unwind(AssertUnwindSafe(|| function(arguments)))
@@ -69,7 +67,7 @@ fn call(function: GeometryFunction, arguments: &[Term]) -> Option<Term> {
 }
 
 /// Returns the depth of nested brackets of any kind.
-fn depth(text: &str) -> usize {
+fn nesting_depth(text: &str) -> usize {
     let (mut open, mut deepest) = (0_usize, 0);
     for byte in text.bytes() {
         match byte {
@@ -87,8 +85,8 @@ fn depth(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxrdf::Literal;
     use oxrdf::vocab::xsd;
+    use oxrdf::{Literal, NamedNode};
 
     const FUNCTIONS: &str = "http://www.opengis.net/def/function/geosparql/";
     const SQUARE: &str = "POLYGON((0 0, 4 0, 4 4, 0 4, 0 0))";
@@ -104,7 +102,7 @@ mod tests {
         let (_, function) = functions
             .find(|(known, _)| known.as_str() == name)
             .expect("a function of GeoSPARQL");
-        call(function, arguments)
+        call_function(function, arguments)
     }
 
     fn holds(relation: &str, left: &str, right: &str) -> bool {
@@ -199,6 +197,6 @@ mod tests {
 
     #[test]
     fn a_panic_has_no_value() {
-        assert_eq!(call(|_| panic!("coordinates"), &[]), None);
+        assert_eq!(call_function(|_| panic!("coordinates"), &[]), None);
     }
 }

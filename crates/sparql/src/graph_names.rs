@@ -20,7 +20,7 @@
 //! *Declared graphs.* With `FROM NAMED` only the declared graphs are read. A graph of metadata has no pointer. If one is declared, a
 //! table of the names replaces the triple.
 
-use super::algebra::{each_child, each_exists, expressions, in_scope, inside, read_by};
+use super::algebra::{each_child, each_exists, expressions_of, in_scope, inner_patterns, read_by};
 use super::graphs::{Graphs, Visible, is_no_graph};
 use lodeseek_rdf::vocab::lodeseek;
 use oxrdf::{NamedNode, NamedOrBlankNode, Variable};
@@ -41,17 +41,21 @@ pub(super) struct GraphNames {
 
 impl GraphNames {
     pub(super) fn new(graphs: &Graphs, visible: &Visible, pointers: &NamedNode) -> Self {
-        let is_metadata = |graph: &NamedNode| graphs.metadata().contains(graph);
-        let row = |graph: &NamedNode| {
-            let public = graphs.public_name(graph).clone();
-            vec![
-                Some(GroundTerm::from(public)),
-                Some(GroundTerm::from(graph.clone())),
-            ]
-        };
         let declared = visible.is_declared.then(|| visible.named.clone());
-        let has_metadata = declared.iter().flatten().any(is_metadata);
-        let table = has_metadata.then(|| visible.named.iter().map(row).collect());
+        let has_metadata = declared
+            .iter()
+            .flatten()
+            .any(|graph| graphs.metadata().contains(graph));
+        let table = has_metadata.then(|| {
+            let rows = visible.named.iter().map(|graph| {
+                let public = graphs.public_name(graph).clone();
+                vec![
+                    Some(GroundTerm::from(public)),
+                    Some(GroundTerm::from(graph.clone())),
+                ]
+            });
+            rows.collect()
+        });
         Self {
             pointers: pointers.clone(),
             declared,
@@ -60,7 +64,7 @@ impl GraphNames {
     }
 
     /// Returns the graphs that `GRAPH` may read, for Oxigraph; `None` for all.
-    pub(super) fn readable(&self) -> Option<Vec<NamedOrBlankNode>> {
+    pub(super) fn readable_graphs(&self) -> Option<Vec<NamedOrBlankNode>> {
         let declared = self.declared.as_ref()?;
         Some(
             declared
@@ -73,7 +77,7 @@ impl GraphNames {
     }
 
     /// Rewrites every `GRAPH` with a variable.
-    pub(super) fn bind(&self, query: &mut Query) {
+    pub(super) fn bind_graphs(&self, query: &mut Query) {
         let (Query::Select { pattern, .. }
         | Query::Construct { pattern, .. }
         | Query::Describe { pattern, .. }
@@ -117,14 +121,14 @@ impl Rewriter<'_> {
         let NamedNodePattern::Variable(public) = name else {
             return;
         };
-        let scope = self.scope(public.clone());
+        let scope = self.new_scope(public.clone());
         remove_disjoint_minus(inner);
         *name = scope.stored.clone().into();
         scope.project_graph(inner);
-        scope.attach(inner);
+        scope.attach_link(inner);
     }
 
-    fn scope(&mut self, public: Variable) -> Scope {
+    fn new_scope(&mut self, public: Variable) -> Scope {
         self.count += 1;
         let stored = Variable::new_unchecked(format!("graph {}", self.count)); // no query can contain this name
         let link = match &self.names.table {
@@ -206,31 +210,31 @@ impl Scope {
         each_exists(pattern, &mut |inner| {
             self.project_graph(inner);
             if self.needs_link(inner) {
-                self.attach(inner);
+                self.attach_link(inner);
             }
         });
         each_child(pattern, &mut |inner| self.project_graph(inner));
     }
 
     /// Joins the link with the parts of a pattern that need it.
-    fn attach(&self, pattern: &mut GraphPattern) {
+    fn attach_link(&self, pattern: &mut GraphPattern) {
         match pattern {
             GraphPattern::Filter { inner, .. } | GraphPattern::Extend { inner, .. } => {
-                self.attach(inner)
+                self.attach_link(inner)
             }
             GraphPattern::Union { left, right } => {
-                self.attach(left);
-                self.attach(right);
+                self.attach_link(left);
+                self.attach_link(right);
             }
             GraphPattern::Join { left, right }
             | GraphPattern::LeftJoin { left, right, .. }
             | GraphPattern::Minus { left, right } => {
-                self.attach(left);
+                self.attach_link(left);
                 if self.needs_link(right) {
-                    self.attach(right);
+                    self.attach_link(right);
                 }
             }
-            GraphPattern::Lateral { left, .. } => self.attach(left),
+            GraphPattern::Lateral { left, .. } => self.attach_link(left),
             _ => {
                 let (left, right) = (Box::new(self.link.clone()), Box::new(mem::take(pattern)));
                 *pattern = if is_sub_select(&right) {
@@ -254,10 +258,10 @@ impl Scope {
         }
         is_sub_select(pattern)
             || matches!(pattern, GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } if !reads_triples(left))
-            || expressions(pattern)
+            || expressions_of(pattern)
                 .into_iter()
                 .any(|expression| self.is_read_by(expression))
-            || inside(pattern)
+            || inner_patterns(pattern)
                 .into_iter()
                 .any(|inner| self.needs_link(inner))
     }

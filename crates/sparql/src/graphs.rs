@@ -4,7 +4,7 @@
 //! after `GRAPH` is translated here ([`Visible::resolve`]), a variable when the query is prepared (`graph_names`).
 
 use super::QueryRequest;
-use super::algebra::{each_inside, inside, pattern_of};
+use super::algebra::{each_inside, inner_patterns, pattern_of};
 use lodeseek_catalog::DatasetId;
 use lodeseek_store::{Store, StoreError};
 use oxrdf::NamedNode;
@@ -85,7 +85,6 @@ impl Graphs {
         if self.index_only.is_empty() {
             return None;
         }
-        let is_index_only = |name: &&NamedNode| self.index_only.contains(*name);
         let from = from_clauses(query).into_iter();
         let from =
             from.flat_map(|dataset| dataset.default.iter().chain(dataset.named.iter().flatten()));
@@ -96,7 +95,7 @@ impl Graphs {
             .chain(from);
         declared
             .into_iter()
-            .find(is_index_only)
+            .find(|name| self.index_only.contains(*name))
             .or_else(|| self.index_only_in(pattern_of(query)))
     }
 
@@ -107,7 +106,7 @@ impl Graphs {
                 name: NamedNodePattern::NamedNode(name),
                 ..
             } if self.index_only.contains(name) => Some(name),
-            _ => inside(pattern)
+            _ => inner_patterns(pattern)
                 .into_iter()
                 .find_map(|inner| self.index_only_in(inner)),
         }
@@ -162,29 +161,34 @@ impl Graphs {
 
     /// Returns the graphs for a request and a query's own `FROM` clauses. A graph named twice is one graph.
     pub(super) fn visible(&self, request: &QueryRequest, query: &Query) -> Visible {
-        let pick = |names: &[NamedNode]| -> Vec<NamedNode> {
-            let mut seen = HashSet::new();
-            let known = names
-                .iter()
-                .filter_map(|name| self.stored_name(name))
-                .cloned();
-            known.filter(|graph| seen.insert(graph.clone())).collect()
-        };
-        let declared = |default: &[NamedNode], named: &[NamedNode]| Visible {
-            default: pick(default),
-            named: pick(named),
-            is_declared: true,
-        };
         if !request.default_graphs.is_empty() || !request.named_graphs.is_empty() {
-            return declared(&request.default_graphs, &request.named_graphs);
+            return self.select_graphs(&request.default_graphs, &request.named_graphs);
         }
         match from_clauses(query) {
-            Some(dataset) => declared(
+            Some(dataset) => self.select_graphs(
                 &dataset.default,
                 dataset.named.as_deref().unwrap_or_default(),
             ),
             None => self.all(),
         }
+    }
+
+    /// Returns the declared graphs.
+    fn select_graphs(&self, default: &[NamedNode], named: &[NamedNode]) -> Visible {
+        Visible {
+            default: self.stored_names(default),
+            named: self.stored_names(named),
+            is_declared: true,
+        }
+    }
+
+    fn stored_names(&self, names: &[NamedNode]) -> Vec<NamedNode> {
+        let mut seen = HashSet::new();
+        let known = names
+            .iter()
+            .filter_map(|name| self.stored_name(name))
+            .cloned();
+        known.filter(|graph| seen.insert(graph.clone())).collect()
     }
 
     /// Replaces the names of graphs in a query by those in the store. Graphs that the query cannot read are replaced by one that does

@@ -81,6 +81,7 @@ use serde::{Deserialize, Serialize};
 use shared_answers::{Recorder, Role, SharedAnswers, SharedKey, SharedOutcome, is_repeatable};
 use spargebra::{Query, SparqlParser};
 use statistics_cache::StatisticsCache;
+use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -411,7 +412,7 @@ impl QueryEngine {
         let permit = Permit::acquire(
             &self.bounded_admission,
             &permit_request,
-            &limits.for_bounded(),
+            &limits.for_bounded_queries(),
         )?;
         let (sender, receiver) = sync_channel(stream::MAX_WAITING_BATCHES);
         let (engine, request, bounds) = (Arc::clone(self), request.clone(), limits.clone());
@@ -428,7 +429,7 @@ impl QueryEngine {
                 drop(engine);
                 sink.end(outcome);
             })
-            .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+            .map_err(evaluation_error)?;
         let answer = AnswerStream::receive_from(receiver, limits, cancellation);
         if answer.is_err() {
             cancellation.cancel();
@@ -445,7 +446,7 @@ impl QueryEngine {
         cancellation: &Cancellation,
         sink: &mut Sink<'_>,
     ) -> Result<(), SparqlError> {
-        let planned = plan(self, request, limits)?;
+        let planned = plan_query(self, request, limits)?;
         let services = request.services.as_ref().filter(|_| planned.is_federated);
         let settings = services.map(|services| services.worker_settings());
         let can_leave = settings.as_ref().is_none_or(Option::is_some);
@@ -453,20 +454,18 @@ impl QueryEngine {
         let uses_memory = pool.is_none();
         if planned.is_bounded {
             let permit = Arc::new(permit);
-            admit(&permit, uses_memory, cancellation, sink)?;
-            return evaluate(self, planned, request, limits, cancellation, sink);
+            send_admission(&permit, uses_memory, cancellation, sink)?;
+            return evaluate_query(self, planned, request, limits, cancellation, sink);
         }
         drop(permit);
         let shape = planned.shape;
         let Some(pool) = pool else {
             let permit = self.acquire_permit(shape, request, limits, cancellation)?;
-            admit(&permit, uses_memory, cancellation, sink)?;
-            return permit.measure(|| evaluate(self, planned, request, limits, cancellation, sink));
+            send_admission(&permit, uses_memory, cancellation, sink)?;
+            return permit
+                .measure(|| evaluate_query(self, planned, request, limits, cancellation, sink));
         };
-        let view = self
-            .store
-            .view()
-            .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+        let view = self.store.view().map_err(evaluation_error)?;
         // Statistics of a federated query are read after its services are resolved.
         let may_use = planned.uses_statistics || planned.is_federated;
         let statistics = if may_use {
@@ -519,10 +518,10 @@ impl QueryEngine {
                     drop(waiting);
                     return self.answer_in_worker(query, None, None, cancellation, sink);
                 };
-                admit(&permit, false, cancellation, sink)?;
+                send_admission(&permit, false, cancellation, sink)?;
                 sharing = Some(permit);
             }
-            match waiting.outcome(cancellation) {
+            match waiting.wait_for_outcome(cancellation) {
                 Some(SharedOutcome::Ended(answer)) => {
                     return worker::forward_answer(&answer?, sink);
                 }
@@ -553,7 +552,7 @@ impl QueryEngine {
             }
             None => self.acquire_permit(query.shape, query.request, query.limits, cancellation)?,
         };
-        admit(&permit, false, cancellation, sink)?;
+        send_admission(&permit, false, cancellation, sink)?;
         permit.measure(|| worker::evaluate_in_worker(query, &permit, recorder, cancellation, sink))
     }
 
@@ -586,7 +585,7 @@ fn permit_request(
 
 /// Sends the admission to the receiver, which starts the deadline. The evaluation keeps the permit, too: it may end later than its
 /// receiver.
-fn admit(
+fn send_admission(
     permit: &Arc<Permit>,
     uses_memory: bool,
     cancellation: &Cancellation,
@@ -660,7 +659,7 @@ impl EvaluationContext {
         let functions = functions::replace_calls(&mut query);
         cancellation::insert_filters(&mut query);
         path_rows::expand(&mut query, &|node, graph| self.is_node(node, graph));
-        self.names.bind(&mut query);
+        self.names.bind_graphs(&mut query);
         paths::bind_starts(&mut query, self.engine.can_be_killed);
         ordering::use_keys(&mut query);
         let plain = SparqlEvaluator::new().with_cancellation_token(self.token.clone());
@@ -680,24 +679,27 @@ impl EvaluationContext {
             .map(GraphName::NamedNode)
             .collect();
         prepared.dataset_mut().set_default_graph(default);
-        if let Some(named) = self.names.readable() {
+        if let Some(named) = self.names.readable_graphs() {
             prepared.dataset_mut().set_available_named_graphs(named);
         }
         prepared
     }
 }
 
+fn evaluation_error(error: impl fmt::Display) -> SparqlError {
+    SparqlError::Evaluation(error.to_string())
+}
+
 /// Runs a function in a thread with the stack that the parser needs for the permitted nesting.
 fn on_deep_stack<T: Send>(run: impl FnOnce() -> T + Send) -> Result<T, SparqlError> {
-    let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     thread::scope(|scope| {
         let thread = thread::Builder::new()
             .name("parser".to_owned())
             .stack_size(STACK_BYTES);
-        let thread = thread
-            .spawn_scoped(scope, run)
-            .map_err(|error| failed(&error))?;
-        thread.join().map_err(|_| failed(&"the parser panicked"))
+        let thread = thread.spawn_scoped(scope, run).map_err(evaluation_error)?;
+        thread
+            .join()
+            .map_err(|_| evaluation_error("the parser panicked"))
     })
 }
 
@@ -727,15 +729,14 @@ struct PlannedQuery {
 }
 
 /// Parses a query, checks its size, and replaces parts that statistics answer.
-fn plan(
+fn plan_query(
     engine: &Arc<QueryEngine>,
     request: &QueryRequest,
     limits: &SparqlLimits,
 ) -> Result<PlannedQuery, SparqlError> {
-    let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
     let parser = SparqlParser::new()
         .with_base_iri(engine.store.iris().base())
-        .map_err(|error| failed(&error))?;
+        .map_err(evaluation_error)?;
     let text = select_aliases::without_mark(&request.query);
     let mut query =
         select_aliases::parse_query(parser, text).map_err(|error| syntax_error(text, &error))?;
@@ -744,7 +745,7 @@ fn plan(
     let graphs = engine
         .statistics
         .graphs(&engine.store)
-        .map_err(|error| failed(&error))?;
+        .map_err(evaluation_error)?;
     if let Some(dataset) = graphs.find_index_only(request, &query) {
         return Err(SparqlError::Unsupported(format!(
             "the content of {dataset} is index-only: it is not in the RDF store, and cannot be queried; download it, or load it \
@@ -762,7 +763,7 @@ fn plan(
     if !is_federated {
         let before = query.clone();
         statistics::answer_first(engine, &graphs, &mut query, &visible, limits)
-            .map_err(|error| failed(&error))?;
+            .map_err(evaluation_error)?;
         uses_statistics = query != before;
     }
     let is_bounded = bounded::is_bounded(&query, services.as_ref(), limits);
@@ -779,7 +780,7 @@ fn plan(
 }
 
 /// Evaluates a query in this process.
-fn evaluate(
+fn evaluate_query(
     engine: &Arc<QueryEngine>,
     planned: PlannedQuery,
     request: &QueryRequest,
@@ -816,7 +817,7 @@ fn evaluate(
             &context.visible,
             limits,
         )
-        .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+        .map_err(evaluation_error)?;
     }
     let results = context
         .prepare(query)

@@ -2,7 +2,8 @@
 
 use super::SparqlError;
 use super::algebra::{
-    children, exists_patterns, expressions, inside, operands, pattern_of, services,
+    child_patterns, count_services, exists_patterns, expressions_of, inner_patterns, operands_of,
+    pattern_of,
 };
 use super::string_limits::growth_of;
 use serde::{Deserialize, Serialize};
@@ -105,7 +106,7 @@ impl Default for SparqlLimits {
 
 impl SparqlLimits {
     /// Returns the limits for queries of bounded cost: they have permits of their own, and do not wait for expensive ones.
-    pub(super) fn for_bounded(&self) -> Self {
+    pub(super) fn for_bounded_queries(&self) -> Self {
         Self {
             concurrent: self.concurrent.saturating_mul(2),
             concurrent_of_client: self.concurrent_of_client.saturating_mul(2),
@@ -124,7 +125,7 @@ pub(super) fn check_size(query: &str, limits: &SparqlLimits) -> Result<(), Sparq
             limits.query_bytes
         )));
     }
-    let deepest = Depths::deepest(query);
+    let deepest = Depths::from_query(query);
     for (found, limit, excess) in [
         (
             deepest.brackets.max(deepest.operators),
@@ -166,7 +167,6 @@ fn repeated_groups(query: &str) -> usize {
         .filter(|(byte, _)| !byte.is_ascii_whitespace())
         .peekable();
     while let Some((byte, sure)) = bytes.next() {
-        let is_repeated = |next: Option<&(u8, bool)>| matches!(next, Some((b'*' | b'+' | b'?', _)));
         match byte {
             b'(' if sure => open.push(0),
             b')' => {
@@ -175,7 +175,8 @@ fn repeated_groups(query: &str) -> usize {
                 } else {
                     deepest
                 };
-                let depth = inside + usize::from(is_repeated(bytes.peek()));
+                let is_repeated = matches!(bytes.peek(), Some((b'*' | b'+' | b'?', _)));
+                let depth = inside + usize::from(is_repeated);
                 if let Some(around) = open.last_mut() {
                     *around = depth.max(*around);
                 }
@@ -202,7 +203,7 @@ struct Depths {
 }
 
 impl Depths {
-    fn deepest(query: &str) -> Self {
+    fn from_query(query: &str) -> Self {
         let mut deepest = Self::default();
         let (mut open, mut negated, mut operators) = (Vec::new(), vec![false], 0);
         let (mut groups, mut negations) = (0usize, 0usize);
@@ -284,13 +285,13 @@ impl<'q> Code<'q> {
                 .position(|byte| matches!(byte, b'\n' | b'\r'))
                 .unwrap_or(self.rest.len()),
             [b'\\', _, ..] => 2,
-            [quote @ (b'"' | b'\''), ..] => string(self.rest, *quote),
-            [b'<', inside @ ..] => self.iri(inside),
+            [quote @ (b'"' | b'\''), ..] => string_length(self.rest, *quote),
+            [b'<', inside @ ..] => self.iri_length(inside),
             _ => 0,
         }
     }
 
-    fn iri(&mut self, inside: &[u8]) -> usize {
+    fn iri_length(&mut self, inside: &[u8]) -> usize {
         let end = inside
             .iter()
             .position(|byte| b"<>\"{}|^`\\".contains(byte) || *byte <= b' ');
@@ -309,7 +310,7 @@ impl<'q> Code<'q> {
 }
 
 /// Returns the length of a string literal. One without an end, a syntax error, extends to the end of the query.
-fn string(rest: &[u8], quote: u8) -> usize {
+fn string_length(rest: &[u8], quote: u8) -> usize {
     let long = rest.starts_with(&[quote; 3]);
     let mut place = if long { 3 } else { 1 };
     while place < rest.len() {
@@ -354,55 +355,58 @@ pub(super) struct Cost {
 
 /// Returns true if a pattern contains a lateral join at any depth.
 fn has_lateral(pattern: &GraphPattern) -> bool {
-    matches!(pattern, GraphPattern::Lateral { .. }) || inside(pattern).into_iter().any(has_lateral)
+    matches!(pattern, GraphPattern::Lateral { .. })
+        || inner_patterns(pattern).into_iter().any(has_lateral)
 }
 
 impl Cost {
     pub(super) fn from_query(query: &Query) -> Self {
         let pattern = pattern_of(query);
         Self {
-            combinations: rows(pattern),
-            patterns: patterns(pattern),
-            services: services(pattern),
-            comparisons: comparisons(pattern),
+            combinations: count_rows(pattern),
+            patterns: count_patterns(pattern),
+            services: count_services(pattern),
+            comparisons: count_comparisons(pattern),
             growth: growth_of(pattern),
             lateral: has_lateral(pattern),
         }
     }
 
     pub(super) fn check(&self, limits: &SparqlLimits) -> Result<(), SparqlError> {
-        let too_large = |reason: String| Err(SparqlError::TooLarge(reason));
         if self.lateral {
             return Err(SparqlError::Unsupported(
                 "LATERAL is not part of SPARQL 1.1; write a sub-select or a join".to_owned(),
             ));
         }
         if self.combinations > limits.combinations {
-            return too_large(format!(
+            return Err(SparqlError::TooLarge(format!(
                 "its VALUES and UNION combine to more than {} rows",
                 limits.combinations
-            ));
+            )));
         }
         if self.services > limits.services {
-            return too_large(format!("it has more than {} SERVICE", limits.services));
+            return Err(SparqlError::TooLarge(format!(
+                "it has more than {} SERVICE",
+                limits.services
+            )));
         }
         if self.patterns > limits.patterns {
-            return too_large(format!(
+            return Err(SparqlError::TooLarge(format!(
                 "it has more than {} triple patterns",
                 limits.patterns
-            ));
+            )));
         }
         if self.comparisons > limits.comparisons {
-            return too_large(format!(
+            return Err(SparqlError::TooLarge(format!(
                 "its IN, || and && have more than {} members; list the values in VALUES",
                 limits.comparisons
-            ));
+            )));
         }
         if self.growth > limits.growth as f64 {
-            return too_large(format!(
+            return Err(SparqlError::TooLarge(format!(
                 "it builds strings more than {} times as long as their inputs",
                 limits.growth
-            ));
+            )));
         }
         Ok(())
     }
@@ -410,73 +414,82 @@ impl Cost {
 
 /// Returns the number of rows of a pattern if each pattern read from the store yields one row. Rows written in the query multiply
 /// in memory, without a check for cancellation.
-fn rows(pattern: &GraphPattern) -> u64 {
-    let joined = |left: &GraphPattern, right: &GraphPattern| rows(left).saturating_mul(rows(right));
+fn count_rows(pattern: &GraphPattern) -> u64 {
     let own = match pattern {
         GraphPattern::Values { bindings, .. } => bindings.len().max(1) as u64,
-        GraphPattern::Union { left, right } if reads(left) && reads(right) => {
-            rows(left).max(rows(right))
+        GraphPattern::Union { left, right } if reads_store(left) && reads_store(right) => {
+            count_rows(left).max(count_rows(right))
         }
-        GraphPattern::Union { left, right } => rows(left).saturating_add(rows(right)),
+        GraphPattern::Union { left, right } => count_rows(left).saturating_add(count_rows(right)),
         GraphPattern::Join { left, right } | GraphPattern::LeftJoin { left, right, .. } => {
-            joined(left, right)
+            count_rows(left).saturating_mul(count_rows(right))
         }
-        GraphPattern::Minus { left, right } => rows(left).max(rows(right)),
+        GraphPattern::Minus { left, right } => count_rows(left).max(count_rows(right)),
         GraphPattern::Service { .. } => return 1, // it is evaluated elsewhere
-        other => children(other).into_iter().map(rows).max().unwrap_or(1),
+        other => child_patterns(other)
+            .into_iter()
+            .map(count_rows)
+            .max()
+            .unwrap_or(1),
     };
     // Patterns in a condition yield no rows, but are evaluated for as many.
     exists_patterns(pattern)
         .into_iter()
-        .map(rows)
+        .map(count_rows)
         .fold(own, u64::max)
 }
 
 /// Returns true if each row of a pattern is read from the store, at least in part.
-fn reads(pattern: &GraphPattern) -> bool {
+fn reads_store(pattern: &GraphPattern) -> bool {
     match pattern {
         GraphPattern::Bgp { patterns } => !patterns.is_empty(),
         GraphPattern::Path { .. } | GraphPattern::Service { .. } => true,
         GraphPattern::Values { .. } => false,
-        GraphPattern::Union { left, right } => reads(left) && reads(right),
-        GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => reads(left),
-        other => children(other).into_iter().any(reads),
+        GraphPattern::Union { left, right } => reads_store(left) && reads_store(right),
+        GraphPattern::LeftJoin { left, .. } | GraphPattern::Minus { left, .. } => reads_store(left),
+        other => child_patterns(other).into_iter().any(reads_store),
     }
 }
 
 /// Counts members of `IN` and operands of `||` and `&&` in a pattern.
-pub(super) fn comparisons(pattern: &GraphPattern) -> usize {
-    let own: usize = expressions(pattern).into_iter().map(members).sum();
-    own + inside(pattern).into_iter().map(comparisons).sum::<usize>()
+pub(super) fn count_comparisons(pattern: &GraphPattern) -> usize {
+    let own: usize = expressions_of(pattern).into_iter().map(count_members).sum();
+    own + inner_patterns(pattern)
+        .into_iter()
+        .map(count_comparisons)
+        .sum::<usize>()
 }
 
-fn members(expression: &Expression) -> usize {
+fn count_members(expression: &Expression) -> usize {
     let own = match expression {
         Expression::In(_, list) => list.len(),
         Expression::Or(..) | Expression::And(..) => 1,
         _ => 0,
     };
-    own + operands(expression).into_iter().map(members).sum::<usize>()
+    own + operands_of(expression)
+        .into_iter()
+        .map(count_members)
+        .sum::<usize>()
 }
 
-fn patterns(pattern: &GraphPattern) -> usize {
+fn count_patterns(pattern: &GraphPattern) -> usize {
     match pattern {
         GraphPattern::Bgp { patterns } => patterns.len(),
-        GraphPattern::Path { path, .. } => steps(path),
+        GraphPattern::Path { path, .. } => count_steps(path),
         GraphPattern::Service { .. } => 0,
-        other => inside(other).into_iter().map(patterns).sum(),
+        other => inner_patterns(other).into_iter().map(count_patterns).sum(),
     }
 }
 
-fn steps(path: &PropertyPathExpression) -> usize {
+fn count_steps(path: &PropertyPathExpression) -> usize {
     match path {
         PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
-            steps(a) + steps(b)
+            count_steps(a) + count_steps(b)
         }
         PropertyPathExpression::Reverse(a)
         | PropertyPathExpression::ZeroOrMore(a)
         | PropertyPathExpression::OneOrMore(a)
-        | PropertyPathExpression::ZeroOrOne(a) => steps(a),
+        | PropertyPathExpression::ZeroOrOne(a) => count_steps(a),
         PropertyPathExpression::NamedNode(_) => 1,
         PropertyPathExpression::NegatedPropertySet(set) => set.len(),
     }
@@ -510,7 +523,7 @@ mod tests {
                 groups,
                 negations,
                 ..
-            } = Depths::deepest(query);
+            } = Depths::from_query(query);
             (brackets, groups, negations)
         };
         for (query, expected) in [
@@ -549,7 +562,7 @@ mod tests {
             ("?a <b(c)> ?d FILTER(?a < <x> && ?a < <y> && ?a < <z>)", 0),
             ("?a <b(c)> ?d FILTER(?a < <<?b <c> ?d>>)", 1),
         ] {
-            assert_eq!(Depths::deepest(query).triples, expected, "{query}");
+            assert_eq!(Depths::from_query(query).triples, expected, "{query}");
         }
         let many = format!(
             "ASK {{ ?a <b(c)> ?d FILTER({}) }}",
@@ -563,7 +576,7 @@ mod tests {
         let count = |pattern: &str| {
             let query =
                 spargebra::SparqlParser::new().parse_query(&format!("SELECT * {{ {pattern} }}"));
-            rows(pattern_of(&query.expect("a query")))
+            count_rows(pattern_of(&query.expect("a query")))
         };
         for (pattern, expected) in [
             ("?a ?b ?c . ?d ?e ?f", 1),

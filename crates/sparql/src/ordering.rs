@@ -167,35 +167,35 @@ fn value_key(literal: &Literal) -> Option<Literal> {
         ),
         xsd::DATE_TIME | xsd::DATE_TIME_STAMP => (
             '1',
-            decimal_key(seconds(&parse::<DateTime>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<DateTime>(text)?.to_be_bytes())?),
         ),
         xsd::DATE => (
             '2',
-            decimal_key(seconds(&parse::<Date>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<Date>(text)?.to_be_bytes())?),
         ),
         xsd::TIME => (
             '3',
-            decimal_key(seconds(&parse::<Time>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<Time>(text)?.to_be_bytes())?),
         ),
         xsd::G_YEAR_MONTH => (
             '4',
-            decimal_key(seconds(&parse::<GYearMonth>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<GYearMonth>(text)?.to_be_bytes())?),
         ),
         xsd::G_YEAR => (
             '5',
-            decimal_key(seconds(&parse::<GYear>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<GYear>(text)?.to_be_bytes())?),
         ),
         xsd::G_MONTH_DAY => (
             '6',
-            decimal_key(seconds(&parse::<GMonthDay>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<GMonthDay>(text)?.to_be_bytes())?),
         ),
         xsd::G_DAY => (
             '7',
-            decimal_key(seconds(&parse::<GDay>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<GDay>(text)?.to_be_bytes())?),
         ),
         xsd::G_MONTH => (
             '8',
-            decimal_key(seconds(&parse::<GMonth>(text)?.to_be_bytes())?),
+            decimal_key(timeline_seconds(&parse::<GMonth>(text)?.to_be_bytes())?),
         ),
         xsd::DURATION | xsd::YEAR_MONTH_DURATION | xsd::DAY_TIME_DURATION => {
             ('9', duration_key(parse(text)?)?)
@@ -214,7 +214,7 @@ fn parse<T: FromStr>(text: &str) -> Option<T> {
 }
 
 /// Returns the seconds of a value with a timeline, in units of decimals. `oxsdatatypes` stores them before the timezone.
-fn seconds(bytes: &[u8; 18]) -> Option<[u8; 16]> {
+fn timeline_seconds(bytes: &[u8; 18]) -> Option<[u8; 16]> {
     bytes.first_chunk().copied()
 }
 
@@ -252,33 +252,32 @@ fn number_key(number: &str, exponent: i32) -> String {
         } else {
             INFINITY
         };
-        return character(at).to_string();
+        return to_character(at).to_string();
     };
     let digits = digits
         .bytes()
         .filter(u8::is_ascii_digit)
         .map(|digit| digit - b'0');
     if digits.clone().all(|digit| digit == 0) {
-        return character(ZERO).to_string();
+        return to_character(ZERO).to_string();
     }
     // At least 1: the exponents of doubles and decimals are between -324 and 308.
     let magnitude = power.parse().unwrap_or(0) + exponent + 400;
-    let written = |digit: u8| char::from(b'0' + digit);
     if is_negative {
-        let complement = digits.map(|digit| written(9 - digit));
-        once(character(ZERO - magnitude))
+        let complement = digits.map(|digit| char::from(b'9' - digit));
+        once(to_character(ZERO - magnitude))
             .chain(complement)
             .chain(once('~'))
             .collect()
     } else {
-        once(character(ZERO + magnitude))
-            .chain(digits.map(written))
+        once(to_character(ZERO + magnitude))
+            .chain(digits.map(|digit| char::from(b'0' + digit)))
             .collect()
     }
 }
 
 /// Returns the character of a code point. UTF-8 preserves the order of code points.
-fn character(code_point: i32) -> char {
+fn to_character(code_point: i32) -> char {
     u32::try_from(code_point)
         .ok()
         .and_then(char::from_u32)

@@ -104,7 +104,7 @@ impl Rewriter<'_> {
         object: TermPattern,
         graph: Option<&NamedNodePattern>,
     ) -> GraphPattern {
-        let ends = (constant(&subject), constant(&object));
+        let ends = (constant_term(&subject), constant_term(&object));
         let (node, variables) = match (ends, &subject, &object) {
             ((Some(start), Some(end)), ..) if start == end => (start, Vec::new()),
             ((Some(start), None), _, TermPattern::Variable(end)) => (start, vec![end.clone()]),
@@ -161,10 +161,10 @@ impl Rewriter<'_> {
 /// Returns the condition that no triple has a term as subject or object.
 fn has_no_triple(node: &Term) -> Expression {
     let node = TermPattern::from(node.clone());
-    let is_object = exists(any("subject").into(), node.clone());
+    let is_object = triple_exists(internal_variable("subject").into(), node.clone());
     let is_node = match node {
         TermPattern::NamedNode(_) => Expression::Or(
-            Box::new(exists(node, any("object").into())),
+            Box::new(triple_exists(node, internal_variable("object").into())),
             Box::new(is_object),
         ),
         _ => is_object,
@@ -173,10 +173,10 @@ fn has_no_triple(node: &Term) -> Expression {
 }
 
 /// Returns the condition that a triple has these ends.
-fn exists(subject: TermPattern, object: TermPattern) -> Expression {
+fn triple_exists(subject: TermPattern, object: TermPattern) -> Expression {
     let triple = TriplePattern {
         subject,
-        predicate: any("predicate").into(),
+        predicate: internal_variable("predicate").into(),
         object,
     };
     Expression::Exists(Box::new(GraphPattern::Bgp {
@@ -185,12 +185,12 @@ fn exists(subject: TermPattern, object: TermPattern) -> Expression {
 }
 
 /// Returns a variable that no query can contain.
-fn any(name: &str) -> Variable {
+fn internal_variable(name: &str) -> Variable {
     Variable::new_unchecked(format!("any {name}"))
 }
 
 /// Returns the term of an end that the query states.
-fn constant(end: &TermPattern) -> Option<Term> {
+fn constant_term(end: &TermPattern) -> Option<Term> {
     match end {
         TermPattern::NamedNode(node) => Some(node.clone().into()),
         TermPattern::Literal(literal) => Some(literal.clone().into()),
@@ -203,10 +203,10 @@ fn constant(end: &TermPattern) -> Option<Term> {
             let NamedNodePattern::NamedNode(predicate) = predicate else {
                 return None;
             };
-            let Term::NamedNode(subject) = constant(subject)? else {
+            let Term::NamedNode(subject) = constant_term(subject)? else {
                 return None;
             };
-            Some(Triple::new(subject, predicate.clone(), constant(object)?).into())
+            Some(Triple::new(subject, predicate.clone(), constant_term(object)?).into())
         }
         TermPattern::BlankNode(_) | TermPattern::Variable(_) => None,
     }

@@ -9,7 +9,7 @@
 //! can be killed, so is a path whose solutions are grouped or sorted: no row is sent before all pairs are known, and computing them
 //! at once takes two thirds of the time.
 
-use super::algebra::{Variables, certain, each_child, each_exists, in_scope};
+use super::algebra::{Variables, certain_variables, each_child, each_exists, in_scope};
 use oxrdf::Variable;
 use spargebra::Query;
 use spargebra::algebra::{GraphPattern, PropertyPathExpression};
@@ -43,7 +43,7 @@ impl Rewriter {
         bound: &Variables,
         graph: Option<&Variable>,
     ) -> bool {
-        let outer = certain(pattern);
+        let outer = certain_variables(pattern);
         each_exists(pattern, &mut |inner| {
             self.visit(inner, &outer, graph);
         });
@@ -62,7 +62,7 @@ impl Rewriter {
             }
             GraphPattern::Join { left, right } => {
                 let changed = self.visit(left, &(bound | &bound_by_steps(right)), graph);
-                let right_changed = self.visit(right, &(bound | &certain(left)), graph);
+                let right_changed = self.visit(right, &(bound | &certain_variables(left)), graph);
                 if changed && is_open_path(right) && !in_scope(left).is_disjoint(&in_scope(right)) {
                     *pattern = GraphPattern::Lateral {
                         left: mem::take(left),
@@ -73,7 +73,7 @@ impl Rewriter {
             }
             GraphPattern::LeftJoin { left, right, .. } => {
                 let changed = self.visit(left, bound, graph);
-                self.visit(right, &(bound | &certain(left)), graph) || changed
+                self.visit(right, &(bound | &certain_variables(left)), graph) || changed
             }
             GraphPattern::Union { left, right } => {
                 let changed = self.visit(left, bound, graph);
@@ -117,8 +117,8 @@ impl Rewriter {
         if !add_first_steps(path, Direction::Forward, &node, &other, &mut steps) {
             let predicate = self.name("predicate");
             steps = vec![
-                triple(&node, predicate.clone(), &other),
-                triple(&other, predicate, &node),
+                triple_pattern(&node, predicate.clone(), &other),
+                triple_pattern(&other, predicate, &node),
             ];
         }
         let union = steps.into_iter().reduce(|left, right| GraphPattern::Union {
@@ -145,7 +145,7 @@ enum Direction {
 }
 
 impl Direction {
-    fn reversed(self) -> Self {
+    fn reverse(self) -> Self {
         match self {
             Self::Forward => Self::Backward,
             Self::Backward => Self::Forward,
@@ -167,7 +167,7 @@ fn add_first_steps(
     };
     match path {
         PropertyPathExpression::NamedNode(property) => {
-            steps.push(triple(subject, property.clone(), object));
+            steps.push(triple_pattern(subject, property.clone(), object));
             true
         }
         PropertyPathExpression::NegatedPropertySet(_) => {
@@ -179,7 +179,7 @@ fn add_first_steps(
             true
         }
         PropertyPathExpression::Reverse(path) => {
-            add_first_steps(path, direction.reversed(), node, other, steps)
+            add_first_steps(path, direction.reverse(), node, other, steps)
         }
         PropertyPathExpression::OneOrMore(path) => {
             add_first_steps(path, direction, node, other, steps)
@@ -199,7 +199,7 @@ fn add_first_steps(
     }
 }
 
-fn triple(
+fn triple_pattern(
     subject: &Variable,
     predicate: impl Into<NamedNodePattern>,
     object: &Variable,
@@ -218,7 +218,7 @@ fn bound_by_steps(pattern: &GraphPattern) -> Variables {
     match pattern {
         GraphPattern::Join { left, right } => &bound_by_steps(left) | &bound_by_steps(right),
         other if is_open_path(other) => Variables::new(),
-        other => certain(other),
+        other => certain_variables(other),
     }
 }
 

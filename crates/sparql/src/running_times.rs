@@ -137,7 +137,7 @@ impl Default for RunningTimes {
 
 impl RunningTimes {
     /// Returns the expectation of a query of a shape.
-    pub(super) fn expected(&mut self, shape: Shape) -> Expectation {
+    pub(super) fn expectation(&mut self, shape: Shape) -> Expectation {
         self.0
             .get(&shape)
             .map(History::expectation)
@@ -220,7 +220,7 @@ mod tests {
     fn one_query_does_not_decide_for_its_shape() {
         let (mut times, shape) = (RunningTimes::default(), shape("ASK {}"));
         let expected = |times: &mut RunningTimes| {
-            let expectation = times.expected(shape);
+            let expectation = times.expectation(shape);
             (expectation.time.as_secs(), expectation.exceeds_deadline)
         };
         let deadline = Duration::from_secs(30);

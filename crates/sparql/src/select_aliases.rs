@@ -65,7 +65,7 @@ fn find_uses(text: &str, tokens: &[Token], uses: &mut BTreeSet<(usize, usize)>) 
             place += 1;
             continue;
         }
-        let Some(item) = bracketed(&tokens[place..]) else {
+        let Some(item) = bracketed_tokens(&tokens[place..]) else {
             return;
         };
         place += item.len();
@@ -100,7 +100,7 @@ fn is_tested(text: &str, before: &[Token]) -> bool {
 }
 
 /// Returns the tokens from an opening round bracket to its counterpart.
-fn bracketed(tokens: &[Token]) -> Option<&[Token]> {
+fn bracketed_tokens(tokens: &[Token]) -> Option<&[Token]> {
     if tokens.first()?.kind != TokenKind::Open('(') {
         return None;
     }

@@ -4,7 +4,7 @@
 //! shared: the others are then evaluated on their own. Queries are equal if their text, graphs, limits and version of the store are
 //! equal. The client of the first may be slow or leave: the evaluation goes on for the others.
 
-use super::algebra::{expressions, inside, operands, pattern_of};
+use super::algebra::{expressions_of, inner_patterns, operands_of, pattern_of};
 use super::stream::{CHECK_INTERVAL, Cancellation};
 use super::{Provenance, QueryRequest, SparqlError, SparqlLimits};
 use lodeseek_store::StoreView;
@@ -25,8 +25,8 @@ pub(super) fn is_repeatable(query: &Query) -> bool {
 }
 
 fn makes_new_values(pattern: &GraphPattern) -> bool {
-    expressions(pattern).into_iter().any(calls_for_new_value)
-        || inside(pattern).into_iter().any(makes_new_values)
+    expressions_of(pattern).into_iter().any(calls_for_new_value)
+        || inner_patterns(pattern).into_iter().any(makes_new_values)
 }
 
 fn calls_for_new_value(expression: &Expression) -> bool {
@@ -37,7 +37,7 @@ fn calls_for_new_value(expression: &Expression) -> bool {
             _
         )
     );
-    is_call || operands(expression).into_iter().any(calls_for_new_value)
+    is_call || operands_of(expression).into_iter().any(calls_for_new_value)
 }
 
 /// Properties that equal queries have in common.
@@ -111,11 +111,11 @@ struct State {
 impl Evaluation {
     /// Returns true if other queries wait for the outcome.
     pub(super) fn is_awaited(&self) -> bool {
-        let state = self.state();
+        let state = self.lock_state();
         state.outcome.is_none() && state.waiting > 0
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,9 +135,9 @@ pub(super) enum Role {
 impl SharedAnswers {
     /// Joins the evaluation of an equal query, or begins one.
     pub(super) fn join(self: &Arc<Self>, key: SharedKey) -> Role {
-        let mut evaluations = self.evaluations();
+        let mut evaluations = self.lock_evaluations();
         if let Some(known) = evaluations.get(&key) {
-            known.state().waiting += 1;
+            known.lock_state().waiting += 1;
             return Role::Waiting(Waiting(Arc::clone(known)));
         }
         let evaluation = Arc::new(Evaluation::default());
@@ -152,7 +152,7 @@ impl SharedAnswers {
         })
     }
 
-    fn evaluations(&self) -> MutexGuard<'_, HashMap<SharedKey, Arc<Evaluation>>> {
+    fn lock_evaluations(&self) -> MutexGuard<'_, HashMap<SharedKey, Arc<Evaluation>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -162,8 +162,8 @@ pub(super) struct Waiting(Arc<Evaluation>);
 
 impl Waiting {
     /// Waits for the outcome. Returns `None` if the client left.
-    pub(super) fn outcome(&self, cancellation: &Cancellation) -> Option<SharedOutcome> {
-        let mut state = self.0.state();
+    pub(super) fn wait_for_outcome(&self, cancellation: &Cancellation) -> Option<SharedOutcome> {
+        let mut state = self.0.lock_state();
         while state.outcome.is_none() {
             if cancellation.is_cancelled() {
                 return None;
@@ -177,7 +177,7 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.state().waiting -= 1;
+        self.0.lock_state().waiting -= 1;
     }
 }
 
@@ -213,7 +213,7 @@ impl Recorder {
     }
 
     /// Passes the outcome to the waiting queries: true if the answer was truncated, or the error.
-    pub(super) fn end(&mut self, outcome: &Result<bool, SparqlError>) {
+    pub(super) fn finish(&mut self, outcome: &Result<bool, SparqlError>) {
         let outcome = match outcome {
             Ok(truncated) => SharedOutcome::Ended(Ok(SharedAnswer {
                 parts: Arc::new(std::mem::take(&mut self.parts)),
@@ -230,8 +230,8 @@ impl Recorder {
             return;
         }
         // First, so that no query joins an evaluation that has ended.
-        self.answers.evaluations().remove(&self.key);
-        self.evaluation.state().outcome = Some(outcome);
+        self.answers.lock_evaluations().remove(&self.key);
+        self.evaluation.lock_state().outcome = Some(outcome);
         self.evaluation.ended.notify_all();
     }
 }
@@ -315,9 +315,9 @@ mod tests {
         assert!(recorder.evaluation().is_awaited());
         let left = Cancellation::default();
         left.cancel();
-        assert!(waiting.outcome(&left).is_none(), "its client left");
-        recorder.end(&Ok(false));
-        match waiting.outcome(&Cancellation::default()) {
+        assert!(waiting.wait_for_outcome(&left).is_none(), "its client left");
+        recorder.finish(&Ok(false));
+        match waiting.wait_for_outcome(&Cancellation::default()) {
             Some(SharedOutcome::Ended(Ok(answer))) => {
                 assert_eq!(
                     (&answer.parts[..], answer.truncated),
@@ -334,16 +334,16 @@ mod tests {
         let answers = Arc::new(SharedAnswers::default());
         let mut recorder = first(&answers, "ASK {}");
         let failed = waiting(&answers, "ASK {}");
-        recorder.end(&Err(SparqlError::Memory(1)));
+        recorder.finish(&Err(SparqlError::Memory(1)));
         assert!(matches!(
-            failed.outcome(&Cancellation::default()),
+            failed.wait_for_outcome(&Cancellation::default()),
             Some(SharedOutcome::Ended(Err(SparqlError::Memory(1))))
         ));
         let recorder = first(&answers, "ASK {}");
         let left = waiting(&answers, "ASK {}");
         drop(recorder);
         assert!(matches!(
-            left.outcome(&Cancellation::default()),
+            left.wait_for_outcome(&Cancellation::default()),
             Some(SharedOutcome::Cancelled)
         ));
     }
@@ -357,11 +357,11 @@ mod tests {
         assert!(recorder.evaluation().is_awaited());
         recorder.record(b"more");
         assert!(matches!(
-            waiting.outcome(&Cancellation::default()),
+            waiting.wait_for_outcome(&Cancellation::default()),
             Some(SharedOutcome::TooLarge)
         ));
         assert!(!recorder.evaluation().is_awaited());
         drop(first(&answers, "ASK {}"));
-        recorder.end(&Ok(false));
+        recorder.finish(&Ok(false));
     }
 }

@@ -5,12 +5,11 @@
 //! each dataset, inside `GRAPH` or not. A pattern in `GRAPH <dataset>` is compared with that dataset alone. The metadata is no source,
 //! since every query can read it.
 
-use super::algebra::{children, pattern_of};
+use super::algebra::{child_patterns, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
-use super::on_deep_stack;
 use super::select_aliases::{parse_query, without_mark};
 use super::statistics_cache::{GraphStatistics, TermTable};
-use super::{QueryEngine, SparqlError, syntax_error};
+use super::{QueryEngine, SparqlError, evaluation_error, on_deep_stack, syntax_error};
 use lodeseek_catalog::{DatasetId, Iris};
 use lodeseek_rdf::vocab::{dcat, rdf, void};
 use lodeseek_store::{Store, StoreError, UsageCounts};
@@ -56,23 +55,35 @@ impl Sources {
     /// catalogue names some, `endpoints`; sources of a pattern also the number of its `triples`.
     #[must_use]
     pub fn to_json(&self, iris: &Iris) -> Value {
-        let dataset = |id: &DatasetId| {
-            let mut value = json!({ "id": id.as_str(), "iri": iris.dataset(id).as_str() });
-            if let Some(endpoints) = self.endpoints.get(id) {
-                value["endpoints"] = json!(endpoints);
-            }
-            value
-        };
-        let source = |source: &Source| {
-            let mut value = dataset(&source.dataset);
+        let patterns: Vec<Value> = self
+            .patterns
+            .iter()
+            .map(|pattern| self.pattern_to_json(pattern, iris))
+            .collect();
+        let alone: Vec<Value> = self
+            .alone
+            .iter()
+            .map(|id| self.dataset_to_json(id, iris))
+            .collect();
+        json!({ "patterns": patterns, "alone": alone })
+    }
+
+    fn pattern_to_json(&self, pattern: &PatternSources, iris: &Iris) -> Value {
+        let mut sources = Vec::with_capacity(pattern.sources.len());
+        for source in &pattern.sources {
+            let mut value = self.dataset_to_json(&source.dataset, iris);
             value["triples"] = json!(source.triples);
-            value
-        };
-        let pattern = |pattern: &PatternSources| json!({ "pattern": pattern.pattern, "sources": pattern.sources.iter().map(source).collect::<Vec<_>>() });
-        json!({
-            "patterns": self.patterns.iter().map(pattern).collect::<Vec<_>>(),
-            "alone": self.alone.iter().map(dataset).collect::<Vec<_>>(),
-        })
+            sources.push(value);
+        }
+        json!({ "pattern": pattern.pattern, "sources": sources })
+    }
+
+    fn dataset_to_json(&self, id: &DatasetId, iris: &Iris) -> Value {
+        let mut value = json!({ "id": id.as_str(), "iri": iris.dataset(id).as_str() });
+        if let Some(endpoints) = self.endpoints.get(id) {
+            value["endpoints"] = json!(endpoints);
+        }
+        value
     }
 }
 
@@ -80,10 +91,9 @@ impl QueryEngine {
     /// Selects the sources of a query. The first call reads the counts of every dataset.
     pub fn sources(&self, query: &str, limits: &SparqlLimits) -> Result<Sources, SparqlError> {
         check_size(query, limits)?;
-        let failed = |error: &dyn std::fmt::Display| SparqlError::Evaluation(error.to_string());
         let parser = SparqlParser::new()
             .with_base_iri(self.store.iris().base())
-            .map_err(|error| failed(&error))?;
+            .map_err(evaluation_error)?;
         let query = without_mark(query);
         let parsed = on_deep_stack(|| parse_query(parser, query))?;
         let mut query = parsed.map_err(|error| syntax_error(query, &error))?;
@@ -91,12 +101,12 @@ impl QueryEngine {
         let graphs = self
             .statistics
             .graphs(&self.store)
-            .map_err(|error| failed(&error))?;
+            .map_err(evaluation_error)?;
         graphs.resolve(&mut query, &graphs.all());
         let mut datasets: Vec<(&DatasetId, &NamedNode)> = graphs.contents().collect();
         datasets.sort_unstable();
         let mut selection = Selection {
-            patterns: patterns(&query),
+            patterns: query_patterns(&query),
             found: Sources::default(),
         };
         selection.found.patterns = selection
@@ -108,7 +118,7 @@ impl QueryEngine {
             let known = self
                 .statistics
                 .content(&self.store, &graphs, graph)
-                .map_err(|error| failed(&error))?;
+                .map_err(evaluation_error)?;
             if let Some(known) = known {
                 selection.add_candidate(
                     &query,
@@ -135,7 +145,7 @@ impl QueryEngine {
             .flat_map(|pattern| &pattern.sources)
             .map(|source| &source.dataset)
             .collect();
-        found.endpoints = endpoints(&self.store).map_err(|error| failed(&error))?;
+        found.endpoints = read_endpoints(&self.store).map_err(evaluation_error)?;
         found.endpoints.retain(|id, _| named.contains(id));
         Ok(found)
     }
@@ -173,13 +183,13 @@ impl QueryPattern<'_> {
     }
 }
 
-fn patterns(query: &Query) -> Vec<QueryPattern<'_>> {
+fn query_patterns(query: &Query) -> Vec<QueryPattern<'_>> {
     let mut found = Vec::new();
-    collect(pattern_of(query), None, &mut found);
+    collect_patterns(pattern_of(query), None, &mut found);
     found
 }
 
-fn collect<'q>(
+fn collect_patterns<'q>(
     pattern: &'q GraphPattern,
     graph: Option<&'q NamedNode>,
     found: &mut Vec<QueryPattern<'q>>,
@@ -208,11 +218,11 @@ fn collect<'q>(
         GraphPattern::Graph {
             name: NamedNodePattern::NamedNode(name),
             inner,
-        } => collect(inner, Some(name), found),
+        } => collect_patterns(inner, Some(name), found),
         GraphPattern::Service { .. } => {} // it is evaluated elsewhere
-        other => children(other)
+        other => child_patterns(other)
             .into_iter()
-            .for_each(|inner| collect(inner, graph, found)),
+            .for_each(|inner| collect_patterns(inner, graph, found)),
     }
 }
 
@@ -274,7 +284,7 @@ impl Candidate<'_> {
                 self.may_answer(left)
             }
             GraphPattern::Service { .. } => true,
-            other => children(other)
+            other => child_patterns(other)
                 .into_iter()
                 .all(|inner| self.may_answer(inner)),
         }
@@ -298,10 +308,6 @@ impl Candidate<'_> {
             }
             (NamedNodePattern::Variable(_), _) => self.statistics.all,
         };
-        let is_open = |term: &TermPattern| {
-            matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
-        };
-        let share = |different: u64| uses.triples.div_ceil(different.max(1));
         let is_class = matches!(&triple.predicate, NamedNodePattern::NamedNode(property) if property.as_str() == rdf::TYPE)
             && matches!(triple.object, TermPattern::NamedNode(_));
         match (
@@ -309,8 +315,8 @@ impl Candidate<'_> {
             is_open(&triple.object) || is_class,
         ) {
             (true, true) => uses.triples,
-            (false, true) => share(uses.subjects),
-            (true, false) => share(uses.objects),
+            (false, true) => uses.triples.div_ceil(uses.subjects.max(1)),
+            (true, false) => uses.triples.div_ceil(uses.objects.max(1)),
             (false, false) => uses.triples.min(1),
         }
     }
@@ -350,25 +356,26 @@ impl Candidate<'_> {
     }
 }
 
+fn is_open(term: &TermPattern) -> bool {
+    matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
+}
+
 /// Returns the endpoints in the catalogue: of a dataset itself, or of an access service of one of its distributions.
-fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, StoreError> {
+fn read_endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, StoreError> {
     let mut found: BTreeMap<DatasetId, BTreeSet<String>> = BTreeMap::new();
-    let dataset_id = |subject: &str| {
-        store
-            .iris()
-            .dataset_id(subject.split('#').next().unwrap_or_default())
-    };
-    for (subject, endpoint) in objects(store, void::SPARQL_ENDPOINT)? {
-        if let Some(id) = dataset_id(&subject) {
+    for (subject, endpoint) in read_objects(store, void::SPARQL_ENDPOINT)? {
+        if let Some(id) = find_dataset_id(store, &subject) {
             found.entry(id).or_default().insert(endpoint);
         }
     }
     let mut services: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (service, address) in objects(store, dcat::ENDPOINT_URL)? {
+    for (service, address) in read_objects(store, dcat::ENDPOINT_URL)? {
         services.entry(service).or_default().push(address);
     }
-    for (subject, service) in objects(store, dcat::ACCESS_SERVICE)? {
-        if let (Some(id), Some(addresses)) = (dataset_id(&subject), services.get(&service)) {
+    for (subject, service) in read_objects(store, dcat::ACCESS_SERVICE)? {
+        if let (Some(id), Some(addresses)) =
+            (find_dataset_id(store, &subject), services.get(&service))
+        {
             found
                 .entry(id)
                 .or_default()
@@ -379,8 +386,15 @@ fn endpoints(store: &Store) -> Result<BTreeMap<DatasetId, BTreeSet<String>>, Sto
     Ok(found)
 }
 
+/// Returns the dataset of an IRI, or of a part of its description.
+fn find_dataset_id(store: &Store, iri: &str) -> Option<DatasetId> {
+    store
+        .iris()
+        .dataset_id(iri.split('#').next().unwrap_or_default())
+}
+
 /// Returns the (subject, object) of a property in the catalogue, if both are IRIs.
-fn objects(store: &Store, property: &str) -> Result<Vec<(String, String)>, StoreError> {
+fn read_objects(store: &Store, property: &str) -> Result<Vec<(String, String)>, StoreError> {
     let (catalog, property) = (
         store.iris().catalog(),
         NamedNodeRef::new_unchecked(property),

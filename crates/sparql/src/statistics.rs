@@ -67,11 +67,13 @@ pub(super) fn answer_first(
 
 /// Adds the function that rewritten queries call: it creates blank nodes, which `VALUES` cannot contain, from their labels.
 pub(super) fn with_functions(evaluator: SparqlEvaluator) -> SparqlEvaluator {
-    let blank_node = |arguments: &[Term]| match arguments {
-        [Term::Literal(label)] => BlankNode::new(label.value()).ok().map(Term::from),
-        _ => None,
-    };
-    evaluator.with_custom_function(NamedNode::new_unchecked(lodeseek::BLANK_NODE), blank_node)
+    evaluator.with_custom_function(
+        NamedNode::new_unchecked(lodeseek::BLANK_NODE),
+        |arguments: &[Term]| match arguments {
+            [Term::Literal(label)] => BlankNode::new(label.value()).ok().map(Term::from),
+            _ => None,
+        },
+    )
 }
 
 /// Graphs visible to a query.
@@ -85,9 +87,9 @@ struct Scope<'q> {
 impl Scope<'_> {
     fn rewrite(&self, pattern: &mut GraphPattern) -> Result<(), StoreError> {
         let answer = match pattern {
-            GraphPattern::Group { .. } => self.grouped(pattern)?,
+            GraphPattern::Group { .. } => self.rewrite_group(pattern)?,
             GraphPattern::Distinct { .. } | GraphPattern::Reduced { .. } => {
-                self.distinct(pattern)?
+                self.rewrite_distinct(pattern)?
             }
             _ => None,
         };
@@ -111,7 +113,7 @@ impl Scope<'_> {
     }
 
     /// Rewrites `SELECT DISTINCT` of properties, classes or graphs: a table replaces the pattern.
-    fn distinct(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
+    fn rewrite_distinct(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
         let (GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner }) = pattern else {
             return Ok(None);
         };
@@ -122,7 +124,7 @@ impl Scope<'_> {
         let Some(one) = variables_of(inner, &mut used).and_then(OnePattern::from_pattern) else {
             return Ok(None);
         };
-        let Some(keys) = one.keys(&used) else {
+        let Some(keys) = one.key_variables(&used) else {
             return Ok(None);
         };
         let Some(rows) = rows_of(self, &one, &keys, Rows::Listed)? else {
@@ -137,13 +139,13 @@ impl Scope<'_> {
         );
         Ok(table.map(|table| {
             let mut answer = pattern.clone();
-            *innermost(&mut answer) = table.into_pattern();
+            *innermost_pattern(&mut answer) = table.into_pattern();
             answer
         }))
     }
 
     /// Rewrites counts as sums over the columns of a table.
-    fn grouped(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
+    fn rewrite_group(&self, pattern: &GraphPattern) -> Result<Option<GraphPattern>, StoreError> {
         let GraphPattern::Group {
             inner,
             variables,
@@ -164,7 +166,7 @@ impl Scope<'_> {
         // A column has the number of distinct values of a variable if each group is one row. Otherwise the rows are counted.
         for listed in [BTreeSet::new(), counted] {
             let used: BTreeSet<Variable> = used.union(&listed).cloned().collect();
-            let Some(keys) = one.keys(&used) else {
+            let Some(keys) = one.key_variables(&used) else {
                 continue;
             };
             let one_row = keys.iter().all(|key| variables.contains(key));
@@ -192,7 +194,7 @@ impl Scope<'_> {
                 &columns,
             );
             if let Some(table) = table {
-                return Ok(Some(summed(pattern, table, &counts)));
+                return Ok(Some(sum_over_table(pattern, table, &counts)));
             }
         }
         Ok(None)
@@ -215,7 +217,7 @@ impl Scope<'_> {
                 self.engine
                     .statistics
                     .content(&self.engine.store, self.graphs, graph)?
-                && one.count(&known, &self.engine.statistics.terms()) > 0
+                && one.count_triples(&known, &self.engine.statistics.terms()) > 0
             {
                 return Ok(Some(GraphPattern::Values {
                     variables: Vec::new(),
@@ -241,7 +243,7 @@ impl Scope<'_> {
 }
 
 /// Returns the pattern under filters, extensions, order and projection.
-fn innermost(pattern: &mut GraphPattern) -> &mut GraphPattern {
+fn innermost_pattern(pattern: &mut GraphPattern) -> &mut GraphPattern {
     match pattern {
         GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
@@ -249,7 +251,7 @@ fn innermost(pattern: &mut GraphPattern) -> &mut GraphPattern {
         | GraphPattern::OrderBy { inner, .. }
         | GraphPattern::Filter { inner, .. }
         | GraphPattern::Extend { inner, .. }
-        | GraphPattern::Group { inner, .. } => innermost(inner),
+        | GraphPattern::Group { inner, .. } => innermost_pattern(inner),
         pattern => pattern,
     }
 }
@@ -271,37 +273,40 @@ struct Count {
 }
 
 impl Count {
+    fn sum(column: Column) -> Self {
+        Self {
+            column: Some(column),
+        }
+    }
+
     fn from_aggregate(
         aggregate: &AggregateExpression,
         one: &OnePattern,
         keys: &[Variable],
         one_row: bool,
     ) -> Option<Self> {
-        let sum = |column| {
-            Some(Self {
-                column: Some(column),
-            })
-        };
         match aggregate {
-            AggregateExpression::CountSolutions { distinct: false } => sum(Column::Triples),
+            AggregateExpression::CountSolutions { distinct: false } => {
+                Some(Self::sum(Column::Triples))
+            }
             AggregateExpression::CountSolutions { distinct: true } => {
-                one.is_all_named().then_some(Self {
-                    column: Some(Column::Triples),
-                })
+                one.is_all_named().then_some(Self::sum(Column::Triples))
             }
             AggregateExpression::FunctionCall {
                 name: AggregateFunction::Count,
                 expr,
                 distinct,
             } => match expr {
-                Expression::Variable(variable) if !distinct => one.has(variable).then_some(Self {
-                    column: Some(Column::Triples),
-                }),
+                Expression::Variable(variable) if !distinct => one
+                    .has_variable(variable)
+                    .then_some(Self::sum(Column::Triples)),
                 // Without a match, a variable that is bound to a constant must not be counted: evaluation decides.
                 Expression::Variable(variable) if keys.contains(variable) => {
                     Some(Self { column: None })
                 }
-                Expression::Variable(variable) if one_row => sum(one.distinct_column(variable)?),
+                Expression::Variable(variable) if one_row => {
+                    Some(Self::sum(one.distinct_column(variable)?))
+                }
                 _ => None,
             },
             AggregateExpression::FunctionCall { .. } => None,
@@ -310,13 +315,13 @@ impl Count {
 }
 
 /// Replaces the pattern of a group by a table.
-fn summed(pattern: &GraphPattern, table: Table, counts: &[Count]) -> GraphPattern {
+fn sum_over_table(pattern: &GraphPattern, table: Table, counts: &[Count]) -> GraphPattern {
     let mut answer = pattern.clone();
     if let GraphPattern::Group {
         inner, aggregates, ..
     } = &mut answer
     {
-        *innermost(inner) = table.into_pattern();
+        *innermost_pattern(inner) = table.into_pattern();
         for ((_, aggregate), count) in aggregates.iter_mut().zip(counts) {
             if let Some(column) = count.column {
                 *aggregate = AggregateExpression::FunctionCall {

@@ -71,6 +71,10 @@ impl TermTable {
         &self.terms[id as usize]
     }
 
+    pub(super) fn node_id(&self, node: &NamedNode) -> Option<u32> {
+        self.id(&node.clone().into())
+    }
+
     fn intern(&mut self, term: Term) -> u32 {
         let next = self.terms.len() as u32;
         let terms = &mut self.terms;
@@ -143,13 +147,7 @@ impl StatisticsCache {
         policy: CountingPolicy,
     ) -> Result<Option<Arc<MetadataStatistics>>, StoreError> {
         let now = store.generation();
-        let present = || {
-            lock(&self.metadata)
-                .as_ref()
-                .filter(|(then, _)| *then == now)
-                .map(|(_, known)| known.clone())
-        };
-        if let Some(metadata) = present() {
+        if let Some(metadata) = self.cached_metadata(now) {
             return Ok(Some(metadata));
         }
         let mut last_request = match self.counting.try_lock() {
@@ -157,7 +155,7 @@ impl StatisticsCache {
             Err(TryLockError::Poisoned(last_request)) => last_request.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
-        if let Some(metadata) = present() {
+        if let Some(metadata) = self.cached_metadata(now) {
             return Ok(Some(metadata));
         }
         if last_request.replace(now) != Some(now) && policy == CountingPolicy::SecondRequest {
@@ -179,6 +177,13 @@ impl StatisticsCache {
         }
         self.metadata(store, &graphs, CountingPolicy::Now)?;
         Ok(())
+    }
+
+    fn cached_metadata(&self, generation: u64) -> Option<Arc<MetadataStatistics>> {
+        match &*lock(&self.metadata) {
+            Some((counted, metadata)) if *counted == generation => Some(Arc::clone(metadata)),
+            _ => None,
+        }
     }
 
     /// Counts the graphs of metadata in one scan, which takes some microseconds for each triple.
@@ -209,15 +214,11 @@ impl StatisticsCache {
             all.extend_from_slice(&rows);
             each.push((graph, rows));
         }
-        let known = |rows| {
-            let counts = GraphCounts::from_rows(rows, Some(kind), |id| terms.term(id).clone());
-            Arc::new(self.intern_counts(&counts, |term| term))
-        };
         let graphs: Vec<_> = each
             .into_iter()
-            .map(|(graph, rows)| (graph.clone(), known(rows)))
+            .map(|(graph, rows)| (graph.clone(), self.count_rows(rows, kind, &terms)))
             .collect();
-        let merged = known(all);
+        let merged = self.count_rows(all, kind, &terms);
         let disjoint = merged.all.triples
             == graphs
                 .iter()
@@ -228,6 +229,16 @@ impl StatisticsCache {
             merged,
             disjoint,
         })
+    }
+
+    fn count_rows(
+        &self,
+        rows: Vec<[u32; 3]>,
+        kind: u32,
+        terms: &TermTable,
+    ) -> Arc<GraphStatistics> {
+        let counts = GraphCounts::from_rows(rows, Some(kind), |id| terms.term(id).clone());
+        Arc::new(self.intern_counts(&counts, |term| term))
     }
 
     fn intern_counts(

@@ -190,10 +190,10 @@ impl<'s> Sink<'s> {
     /// Sends results while they are computed.
     pub(super) fn take(&mut self, results: QueryResults<'_>) -> Result<(), QueryEvaluationError> {
         match results {
-            QueryResults::Boolean(value) => self.begin(Head::Boolean(value)),
+            QueryResults::Boolean(value) => self.send_head(Head::Boolean(value)),
             QueryResults::Solutions(solutions) => {
                 let variables = solutions.variables().to_vec();
-                self.begin(Head::Solutions(variables.clone()));
+                self.send_head(Head::Solutions(variables.clone()));
                 for solution in solutions {
                     let solution = solution?;
                     let row = variables
@@ -206,7 +206,7 @@ impl<'s> Sink<'s> {
                 }
             }
             QueryResults::Graph(triples) => {
-                self.begin(Head::Graph);
+                self.send_head(Head::Graph);
                 for triple in triples {
                     if self.add(Item::Triple(Box::new(triple?))).is_break() {
                         break;
@@ -225,7 +225,7 @@ impl<'s> Sink<'s> {
             },
             Err(error) => Part::Failed(error),
         };
-        if self.send().is_continue() {
+        if self.send_batch().is_continue() {
             let _ = self.forward(last); // the receiver may have been dropped at the deadline
         }
     }
@@ -265,7 +265,7 @@ impl<'s> Sink<'s> {
         self.waited += time;
     }
 
-    fn begin(&mut self, head: Head) {
+    fn send_head(&mut self, head: Head) {
         let _ = self.forward(Part::Head(head)); // the next batch detects a dropped receiver
     }
 
@@ -283,13 +283,13 @@ impl<'s> Sink<'s> {
             || self.batch_bytes >= MAX_BATCH_BYTES
             || self.sent.elapsed() >= MAX_BATCH_AGE;
         if due {
-            self.send()
+            self.send_batch()
         } else {
             ControlFlow::Continue(())
         }
     }
 
-    fn send(&mut self) -> ControlFlow<()> {
+    fn send_batch(&mut self) -> ControlFlow<()> {
         self.batch_bytes = 0;
         let batch = std::mem::take(&mut self.batch);
         let sent = if batch.is_empty() {
@@ -355,7 +355,7 @@ impl Watch {
     }
 
     /// Time until the next check.
-    fn interval(&self) -> Duration {
+    fn check_interval(&self) -> Duration {
         if self.permit.is_some() {
             CHECK_INTERVAL.min(self.time_left())
         } else {
@@ -365,7 +365,7 @@ impl Watch {
 
     /// Replaces the error of a service at the deadline by that of the deadline. Calls of services have the same deadline, and may end
     /// first.
-    fn unified(&self, error: SparqlError) -> SparqlError {
+    fn replace_service_timeout(&self, error: SparqlError) -> SparqlError {
         match error {
             SparqlError::Service(_) if self.time_left() < CHECK_INTERVAL => {
                 SparqlError::Deadline(self.limits.deadline)
@@ -416,7 +416,7 @@ pub struct AnswerStream {
     head: Head,
     receiver: Receiver<Part>,
     /// Items received and not yet read.
-    held: VecDeque<Item>,
+    buffered: VecDeque<Item>,
     /// `None` before the end, then true if the answer was truncated.
     ended: Option<bool>,
     watch: Watch,
@@ -439,7 +439,7 @@ impl AnswerStream {
         let mut stream = Self {
             head: Head::Graph,
             receiver,
-            held: VecDeque::new(),
+            buffered: VecDeque::new(),
             ended: None,
             watch: Watch::new(limits),
             cancellation: cancellation.clone(),
@@ -479,11 +479,15 @@ impl AnswerStream {
 
     /// Receives the answer until it ends or takes this memory in bytes. Returns true if the answer ended.
     pub fn hold(&mut self, bytes: usize) -> Result<bool, SparqlError> {
-        let mut held: usize = self.held.iter().map(Item::bytes).sum();
-        while self.ended.is_none() && held < bytes {
-            let before = self.held.len();
-            self.more(&mut || ())?;
-            held += self.held.range(before..).map(Item::bytes).sum::<usize>();
+        let mut buffered_bytes: usize = self.buffered.iter().map(Item::bytes).sum();
+        while self.ended.is_none() && buffered_bytes < bytes {
+            let before = self.buffered.len();
+            self.receive_more(&mut || ())?;
+            buffered_bytes += self
+                .buffered
+                .range(before..)
+                .map(Item::bytes)
+                .sum::<usize>();
         }
         Ok(self.ended.is_some())
     }
@@ -497,16 +501,16 @@ impl AnswerStream {
     pub fn whole_within(mut self, bytes: usize) -> Result<Answer, SparqlError> {
         let is_ended = self.hold(bytes)?;
         let truncated = !is_ended || self.is_truncated();
-        let items = std::mem::take(&mut self.held).into_iter();
+        let items = std::mem::take(&mut self.buffered).into_iter();
         Ok(match &self.head {
             Head::Boolean(value) => Answer::Boolean(*value),
             Head::Solutions(variables) => Answer::Solutions {
                 variables: variables.clone(),
-                rows: items.filter_map(row).collect(),
+                rows: items.filter_map(into_row).collect(),
                 truncated,
             },
             Head::Graph => Answer::Graph {
-                triples: items.filter_map(triple).collect(),
+                triples: items.filter_map(into_triple).collect(),
                 truncated,
             },
         })
@@ -554,8 +558,8 @@ impl AnswerStream {
         version: RdfVersion,
         shared: &RefCell<&mut W>,
     ) -> Result<F, SendError> {
-        while let Some(item) = self.next(&mut || flush(shared)) {
-            let terms: Vec<_> = row(item?).unwrap_or_default();
+        while let Some(item) = self.next(&mut || flush_writer(shared)) {
+            let terms: Vec<_> = into_row(item?).unwrap_or_default();
             let terms: Vec<_> = terms
                 .into_iter()
                 .map(|term| Some(version.convert_term(term?)))
@@ -575,8 +579,8 @@ impl AnswerStream {
         writer: &mut impl Write,
     ) -> Result<Omissions, SendError> {
         let shared = RefCell::new(writer);
-        let triples = std::iter::from_fn(|| self.next(&mut || flush(&shared)));
-        let triples = triples.filter_map(|item| item.map(triple).transpose());
+        let triples = std::iter::from_fn(|| self.next(&mut || flush_writer(&shared)));
+        let triples = triples.filter_map(|item| item.map(into_triple).transpose());
         form.write_to(
             triples.map(|triple| triple.map_err(SendError::from)),
             Shared(&shared),
@@ -585,21 +589,21 @@ impl AnswerStream {
 
     /// Waits for the next row of a `SELECT`. Returns `None` at the end, and for other forms of answers.
     pub fn next_row(&mut self) -> Option<Result<Vec<Option<Term>>, SparqlError>> {
-        self.next(&mut || ())?.map(row).transpose()
+        self.next(&mut || ())?.map(into_row).transpose()
     }
 
     fn next(&mut self, idle: &mut dyn FnMut()) -> Option<Result<Item, SparqlError>> {
-        while self.held.is_empty() && self.ended.is_none() {
-            if let Err(error) = self.more(idle) {
+        while self.buffered.is_empty() && self.ended.is_none() {
+            if let Err(error) = self.receive_more(idle) {
                 return Some(Err(error));
             }
         }
-        self.held.pop_front().map(Ok)
+        self.buffered.pop_front().map(Ok)
     }
 
-    fn more(&mut self, idle: &mut dyn FnMut()) -> Result<(), SparqlError> {
+    fn receive_more(&mut self, idle: &mut dyn FnMut()) -> Result<(), SparqlError> {
         match self.receive(idle)? {
-            Part::Batch(items) => self.held.extend(items),
+            Part::Batch(items) => self.buffered.extend(items),
             Part::End { truncated } => self.ended = Some(truncated),
             Part::Failed(error) => return Err(error),
             Part::Head(_) | Part::Admitted(_) => {}
@@ -620,7 +624,7 @@ impl AnswerStream {
         };
         loop {
             match part {
-                Ok(Part::Failed(error)) => return Err(self.watch.unified(error)),
+                Ok(Part::Failed(error)) => return Err(self.watch.replace_service_timeout(error)),
                 Ok(part) => return Ok(part),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(SparqlError::Evaluation(
@@ -629,19 +633,19 @@ impl AnswerStream {
                 }
                 Err(RecvTimeoutError::Timeout) => self.watch.check(&self.cancellation)?,
             }
-            part = self.receiver.recv_timeout(self.watch.interval());
+            part = self.receiver.recv_timeout(self.watch.check_interval());
         }
     }
 }
 
-fn row(item: Item) -> Option<Vec<Option<Term>>> {
+fn into_row(item: Item) -> Option<Vec<Option<Term>>> {
     match item {
         Item::Row(terms) => Some(terms),
         Item::Triple(_) => None,
     }
 }
 
-fn triple(item: Item) -> Option<Triple> {
+fn into_triple(item: Item) -> Option<Triple> {
     match item {
         Item::Triple(triple) => Some(*triple),
         Item::Row(_) => None,
@@ -649,7 +653,7 @@ fn triple(item: Item) -> Option<Triple> {
 }
 
 /// Flushes a writer. An error is returned by the next write.
-fn flush<W: Write>(writer: &RefCell<&mut W>) {
+fn flush_writer<W: Write>(writer: &RefCell<&mut W>) {
     let _ = writer.borrow_mut().flush();
 }
 

@@ -1,6 +1,6 @@
 //! Bounds on the length of strings that a query builds. An evaluation that doubles a string repeatedly cannot be interrupted.
 
-use super::algebra::{expressions, inside, operands};
+use super::algebra::{expressions_of, inner_patterns, operands_of};
 use oxrdf::Variable;
 use rustc_hash::FxHashMap;
 use spargebra::algebra::{
@@ -29,10 +29,10 @@ struct Lengths<'q> {
 impl<'q> Lengths<'q> {
     /// Adds a pattern after its inner patterns, which bind the names that it reads.
     fn add(&mut self, pattern: &'q GraphPattern) {
-        inside(pattern)
+        inner_patterns(pattern)
             .into_iter()
             .for_each(|inner| self.add(inner));
-        for expression in expressions(pattern) {
+        for expression in expressions_of(pattern) {
             let length = self.factor(expression);
             self.longest = self.longest.max(length);
         }
@@ -59,7 +59,7 @@ impl<'q> Lengths<'q> {
             }
             GraphPattern::Group { aggregates, .. } => {
                 for (variable, aggregate) in aggregates {
-                    self.bind(variable, self.aggregated(aggregate));
+                    self.bind(variable, self.aggregate_factor(aggregate));
                 }
             }
             // Strings of the store, also where the name is bound to shorter ones elsewhere.
@@ -79,7 +79,7 @@ impl<'q> Lengths<'q> {
         *known = known.max(length);
     }
 
-    fn aggregated(&self, aggregate: &AggregateExpression) -> f64 {
+    fn aggregate_factor(&self, aggregate: &AggregateExpression) -> f64 {
         match aggregate {
             AggregateExpression::FunctionCall {
                 name: AggregateFunction::GroupConcat { separator },
@@ -108,9 +108,9 @@ impl<'q> Lengths<'q> {
                 .iter()
                 .map(|item| self.factor(item))
                 .fold(0.0, f64::max),
-            Expression::FunctionCall(function, arguments) => self.called(function, arguments),
+            Expression::FunctionCall(function, arguments) => self.call_factor(function, arguments),
             // Expressions with a boolean or numeric value may still be computed from long strings.
-            other => operands(other)
+            other => operands_of(other)
                 .into_iter()
                 .map(|operand| self.factor(operand))
                 .fold(0.0, f64::max),
@@ -120,7 +120,12 @@ impl<'q> Lengths<'q> {
     /// Returns the ratio by which a string grows if a replacement takes the place of each match. A plain string matches no
     /// more often than it fits; an expression may match between all characters, and flags may shorten a plain string.
     /// Each reference of the replacement, such as `$0`, repeats at most the whole string.
-    fn replaced(&self, pattern: &Expression, replacement: &Expression, has_flags: bool) -> f64 {
+    fn replacement_factor(
+        &self,
+        pattern: &Expression,
+        replacement: &Expression,
+        has_flags: bool,
+    ) -> f64 {
         let bytes = STRING_BYTES * self.factor(replacement);
         let plain = match pattern {
             Expression::Literal(literal) if !literal.value().is_empty() && !has_flags => literal
@@ -138,12 +143,12 @@ impl<'q> Lengths<'q> {
         }
     }
 
-    fn called(&self, function: &Function, arguments: &[Expression]) -> f64 {
+    fn call_factor(&self, function: &Function, arguments: &[Expression]) -> f64 {
         let lengths = arguments.iter().map(|argument| self.factor(argument));
         match (function, arguments) {
             (Function::Replace, [text, pattern, replacement, flags @ ..]) => {
                 self.factor(text).max(1.0 / STRING_BYTES)
-                    * self.replaced(pattern, replacement, !flags.is_empty())
+                    * self.replacement_factor(pattern, replacement, !flags.is_empty())
             }
             (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
             // `CONCAT`, and the others are no longer than that.

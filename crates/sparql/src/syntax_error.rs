@@ -83,10 +83,9 @@ impl SyntaxError {
 
     /// Explains the message of the parser.
     pub(crate) fn new(query: &str, message: &str) -> Self {
-        let names = names(query);
-        let (form, word) = form(&names, query);
-        let is_among = |forms: &[&str]| forms.iter().any(|form| form.eq_ignore_ascii_case(word));
-        if is_among(&UPDATE_FORMS) {
+        let names = find_names(query);
+        let (form, word) = find_query_form(&names, query);
+        if is_one_of(word, &UPDATE_FORMS) {
             return Self::at_offset(query, form, word.chars().count(), SyntaxErrorCause::Update);
         }
         if let Some((prefix, offset)) = undeclared_prefix(&names) {
@@ -100,13 +99,13 @@ impl SyntaxError {
             };
             return Self::at_offset(query, offset, prefix.chars().count() + 1, cause);
         }
-        if !is_among(&QUERY_FORMS) {
+        if !is_one_of(word, &QUERY_FORMS) {
             let cause = SyntaxErrorCause::NoQueryForm {
                 found: word.to_owned(),
             };
             return Self::at_offset(query, form, word.chars().count(), cause);
         }
-        let Some((line, column, expected)) = location(message) else {
+        let Some((line, column, expected)) = parse_location(message) else {
             return Self {
                 line: 1,
                 column: 1,
@@ -116,7 +115,7 @@ impl SyntaxError {
         };
         let query = query.trim_end();
         let (offset, found) = word_at(query, offset_of(query, line, column));
-        let (rules, expected) = alternatives(expected);
+        let (rules, expected) = parse_alternatives(expected);
         let cause = match rules.into_iter().next() {
             Some(rule) => SyntaxErrorCause::Rule(rule),
             None => SyntaxErrorCause::Unexpected {
@@ -183,7 +182,7 @@ impl fmt::Display for SyntaxError {
 }
 
 /// Parses the place of a syntax error: `error at LINE:COLUMN: REST`.
-fn location(message: &str) -> Option<(usize, usize, &str)> {
+fn parse_location(message: &str) -> Option<(usize, usize, &str)> {
     let (place, rest) = message.strip_prefix("error at ")?.split_once(": ")?;
     let (line, column) = place.split_once(':')?;
     Some((line.parse().ok()?, column.parse().ok()?, rest))
@@ -191,7 +190,7 @@ fn location(message: &str) -> Option<(usize, usize, &str)> {
 
 /// Returns the rules that the parser states, and the symbols of one or two characters that it expects. Keywords and classes of
 /// characters are omitted: they are what the parser tried last, not what is missing.
-fn alternatives(expected: &str) -> (Vec<String>, Vec<String>) {
+fn parse_alternatives(expected: &str) -> (Vec<String>, Vec<String>) {
     let list = expected
         .strip_prefix("expected one of ")
         .or_else(|| expected.strip_prefix("expected "))
@@ -262,15 +261,18 @@ struct Name<'q> {
 
 impl Name<'_> {
     fn is_one_of(&self, keywords: &[&str]) -> bool {
-        !self.is_prefix
-            && keywords
-                .iter()
-                .any(|keyword| keyword.eq_ignore_ascii_case(self.text))
+        !self.is_prefix && is_one_of(self.text, keywords)
     }
 }
 
+fn is_one_of(word: &str, keywords: &[&str]) -> bool {
+    keywords
+        .iter()
+        .any(|keyword| keyword.eq_ignore_ascii_case(word))
+}
+
 /// Returns the names of a query outside of comments, IRIs, strings, variables and language tags.
-fn names(query: &str) -> Vec<Name<'_>> {
+fn find_names(query: &str) -> Vec<Name<'_>> {
     let mut names = Vec::new();
     let mut offset = 0;
     while let Some(character) = query[offset..].chars().next() {
@@ -306,13 +308,12 @@ fn names(query: &str) -> Vec<Name<'_>> {
 }
 
 /// Returns the first word after the prologue (`BASE`, `PREFIX`, `VERSION`), and its offset; that of the end without one.
-fn form<'q>(names: &[Name<'q>], query: &'q str) -> (usize, &'q str) {
-    let is_prologue = |place: usize| {
+fn find_query_form<'q>(names: &[Name<'q>], query: &'q str) -> (usize, &'q str) {
+    let first = (0..names.len()).find(|&place| {
         let is_declared =
             names[place].is_prefix && place > 0 && names[place - 1].is_one_of(&["prefix"]);
-        is_declared || names[place].is_one_of(&["base", "prefix", "version"])
-    };
-    let first = (0..names.len()).find(|place| !is_prologue(*place));
+        !is_declared && !names[place].is_one_of(&["base", "prefix", "version"])
+    });
     first.map_or((query.len(), ""), |place| {
         (names[place].offset, names[place].text)
     })
@@ -346,12 +347,12 @@ fn name_length(text: &str) -> usize {
 /// Returns the length of the part of a prefixed name after the colon.
 fn local_length(text: &str) -> usize {
     let mut is_escaped = false;
-    let is_end = |c: char| {
+    let end = text.find(|c: char| {
         let was_escaped = is_escaped;
         is_escaped = c == '\\' && !was_escaped;
         !was_escaped && !is_name(c) && !matches!(c, ':' | '%' | '\\')
-    };
-    text.find(is_end).unwrap_or(text.len())
+    });
+    end.unwrap_or(text.len())
 }
 
 /// Returns the length of an IRI in angle brackets; 1 for an operator.
@@ -415,7 +416,7 @@ mod tests {
             ("é:x", Some(("é", 0))),
             ("\\\"\\", None),
         ] {
-            assert_eq!(undeclared_prefix(&names(query)), expected, "{query}");
+            assert_eq!(undeclared_prefix(&find_names(query)), expected, "{query}");
         }
     }
 
@@ -494,10 +495,10 @@ mod tests {
         );
         assert_eq!(word_at("ASK {", offset_of("ASK {", 9, 99)), (5, ""));
         assert_eq!(
-            location("error at 2:12: expected one of \"a\""),
+            parse_location("error at 2:12: expected one of \"a\""),
             Some((2, 12, "expected one of \"a\""))
         );
-        assert_eq!(location("no answer within 3 s"), None);
+        assert_eq!(parse_location("no answer within 3 s"), None);
     }
 
     proptest::proptest! {

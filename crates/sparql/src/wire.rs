@@ -44,7 +44,7 @@ pub(super) fn encode(part: Part) -> io::Result<Option<Vec<u8>>> {
             variables.iter().map(Variable::as_str).collect(),
         )),
         Part::Head(Head::Graph) => serde_json::to_vec(&WirePart::<&str>::Graph),
-        Part::Batch(items) => serde_json::to_vec(&batch(items)),
+        Part::Batch(items) => serde_json::to_vec(&wire_batch(items)),
         Part::End { truncated } => serde_json::to_vec(&WirePart::<&str>::End {
             truncated: *truncated,
         }),
@@ -54,7 +54,7 @@ pub(super) fn encode(part: Part) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Serializes a batch, whose items are all rows or all triples.
-fn batch(items: &[Item]) -> WirePart<&str> {
+fn wire_batch(items: &[Item]) -> WirePart<&str> {
     let (mut rows, mut triples) = (Vec::new(), Vec::new());
     for item in items {
         match item {
@@ -162,9 +162,6 @@ pub(super) fn decode(bytes: &[u8]) -> io::Result<Part> {
 }
 
 fn term_of(term: WireTerm<String>) -> io::Result<Term> {
-    let directional = |text: String, language: String, direction| {
-        Literal::new_directional_language_tagged_literal_unchecked(text, language, direction)
-    };
     Ok(match term {
         WireTerm::I(iri) => NamedNode::new_unchecked(iri).into(),
         WireTerm::B(label) => BlankNode::new_unchecked(label).into(),
@@ -175,8 +172,22 @@ fn term_of(term: WireTerm<String>) -> io::Result<Term> {
         WireTerm::D(text, datatype) => {
             Literal::new_typed_literal(text, NamedNode::new_unchecked(datatype)).into()
         }
-        WireTerm::Ltr(text, language) => directional(text, language, BaseDirection::Ltr).into(),
-        WireTerm::Rtl(text, language) => directional(text, language, BaseDirection::Rtl).into(),
+        WireTerm::Ltr(text, language) => {
+            Literal::new_directional_language_tagged_literal_unchecked(
+                text,
+                language,
+                BaseDirection::Ltr,
+            )
+            .into()
+        }
+        WireTerm::Rtl(text, language) => {
+            Literal::new_directional_language_tagged_literal_unchecked(
+                text,
+                language,
+                BaseDirection::Rtl,
+            )
+            .into()
+        }
         WireTerm::T(triple) => triple_of(*triple)?.into(),
     })
 }

@@ -9,7 +9,7 @@ use super::shared_answers::{Evaluation, Recorder, SharedAnswer};
 use super::stream::{Cancellation, Output, Part, Sink};
 use super::{
     Provenance, QueryEngine, QueryRequest, Services, SparqlError, SparqlLimits, WorkerServices,
-    catch_panic, evaluate, plan, wire,
+    catch_panic, evaluate_query, evaluation_error, plan_query, wire,
 };
 use lodeseek_store::{Store, StoreView};
 use lodeseek_worker::{AnswerCall, Call, Handler, Pool, Task, TaskContext, WorkerError};
@@ -42,13 +42,11 @@ struct RemoteQuery {
 }
 
 impl RemoteQuery {
-    fn request(self, services: Option<Arc<dyn Services>>) -> QueryRequest {
-        let nodes =
-            |graphs: Vec<String>| graphs.into_iter().map(NamedNode::new_unchecked).collect();
+    fn into_request(self, services: Option<Arc<dyn Services>>) -> QueryRequest {
         QueryRequest {
             query: self.query,
-            default_graphs: nodes(self.default_graphs),
-            named_graphs: nodes(self.named_graphs),
+            default_graphs: graph_names(self.default_graphs),
+            named_graphs: graph_names(self.named_graphs),
             services,
             provenance: self.provenance,
             client: None,
@@ -79,8 +77,12 @@ impl WorkerQuery<'_> {
             services: self.services.clone(),
             provenance: self.request.provenance,
         };
-        serde_json::to_vec(&query).map_err(|error| SparqlError::Evaluation(error.to_string()))
+        serde_json::to_vec(&query).map_err(evaluation_error)
     }
+}
+
+fn graph_names(iris: Vec<String>) -> Vec<NamedNode> {
+    iris.into_iter().map(NamedNode::new_unchecked).collect()
 }
 
 fn graph_iris(graphs: &[NamedNode]) -> Vec<String> {
@@ -143,7 +145,7 @@ pub(super) fn evaluate_in_worker(
                 unsent.forward_ready(sink, &control)
             }
             Err(error) => {
-                outcome = Some(Err(unreadable(&error)));
+                outcome = Some(Err(unreadable_error(&error)));
                 ControlFlow::Break(())
             }
         });
@@ -151,7 +153,7 @@ pub(super) fn evaluate_in_worker(
         (Ok(()), Some(Ok(truncated))) => Ok(truncated),
         (_, Some(Err(error))) => Err(error),
         (Err(error), _) => Err(control
-            .refusal()
+            .lock_refusal()
             .take()
             .unwrap_or_else(|| worker_error(error, query.limits))),
         (Ok(()), None) => Err(SparqlError::Worker("its answer has no end".to_owned())),
@@ -160,7 +162,7 @@ pub(super) fn evaluate_in_worker(
         let is_timeout = matches!(outcome, Err(SparqlError::Deadline(_)));
         // Otherwise the recorder is dropped, and equal queries are evaluated again.
         if !is_timeout || sink.waited - waited < MAX_RECEIVER_WAIT {
-            recorder.end(&outcome);
+            recorder.finish(&outcome);
         }
     }
     sink.truncated = outcome?;
@@ -191,13 +193,13 @@ impl Control<'_> {
         match self.permit.check_running_time(self.query.limits) {
             Ok(()) => false,
             Err(error) => {
-                *self.refusal() = Some(error);
+                *self.lock_refusal() = Some(error);
                 true
             }
         }
     }
 
-    fn refusal(&self) -> MutexGuard<'_, Option<SparqlError>> {
+    fn lock_refusal(&self) -> MutexGuard<'_, Option<SparqlError>> {
         self.refusal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -257,7 +259,7 @@ impl UnsentParts {
     }
 }
 
-fn unreadable(error: &io::Error) -> SparqlError {
+fn unreadable_error(error: &io::Error) -> SparqlError {
     SparqlError::Worker(format!("its answer cannot be read: {error}"))
 }
 
@@ -267,7 +269,7 @@ pub(super) fn forward_answer(
     sink: &mut Sink<'_>,
 ) -> Result<(), SparqlError> {
     for bytes in answer.parts.iter() {
-        let part = wire::decode(bytes).map_err(|error| unreadable(&error))?;
+        let part = wire::decode(bytes).map_err(|error| unreadable_error(&error))?;
         if sink.forward(part).is_break() {
             return Err(SparqlError::Cancelled);
         }
@@ -308,7 +310,7 @@ impl QueryWorker {
     }
 
     /// Returns the engine of a view. The latest view remains open.
-    fn engine(&self, folder: &Path) -> Result<Arc<QueryEngine>, SparqlError> {
+    fn open_engine(&self, folder: &Path) -> Result<Arc<QueryEngine>, SparqlError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, engine)) = opened
             .as_ref()
@@ -332,7 +334,7 @@ impl QueryWorker {
         cancellation: &Cancellation,
         sink: &mut Sink<'_>,
     ) -> Result<(), SparqlError> {
-        let engine = self.engine(&query.folder)?;
+        let engine = self.open_engine(&query.folder)?;
         let limits = query.limits.clone();
         let services = query
             .services
@@ -341,9 +343,9 @@ impl QueryWorker {
             .transpose();
         let services = services
             .map_err(|error| SparqlError::Worker(format!("it cannot create services: {error}")))?;
-        let request = query.request(services);
-        let planned = plan(&engine, &request, &limits)?;
-        evaluate(&engine, planned, &request, &limits, cancellation, sink)
+        let request = query.into_request(services);
+        let planned = plan_query(&engine, &request, &limits)?;
+        evaluate_query(&engine, planned, &request, &limits, cancellation, sink)
     }
 }
 
@@ -354,19 +356,24 @@ impl Handler for QueryWorker {
         let cancelled = cancellation.clone();
         context.on_cancel(move || cancelled.cancel());
         let mut lost = None;
-        let send = |part: Part| match wire::encode(part)
-            .and_then(|bytes| bytes.map_or(Ok(()), |bytes| context.send(&bytes)))
-        {
+        let limits = query.limits.clone();
+        let output = Output::Function(Box::new(|part| match send_part(context, part) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 lost = Some(error);
                 ControlFlow::Break(())
             }
-        };
-        let limits = query.limits.clone();
-        let mut sink = Sink::new(Output::Function(Box::new(send)), &limits);
+        }));
+        let mut sink = Sink::new(output, &limits);
         let outcome = catch_panic(|| self.answer(query, context, &cancellation, &mut sink));
         sink.end(outcome);
         lost.map_or(Ok(()), Err)
+    }
+}
+
+fn send_part(context: &TaskContext, part: Part) -> io::Result<()> {
+    match wire::encode(part)? {
+        Some(bytes) => context.send(&bytes),
+        None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@
 //! label. The number is therefore combined with a hash of the graph's name. The result is one of oxrdf's numeric ids,
 //! which the store keeps without a string.
 
-use lodeseek_rdf::{relabelled, relabelled_term};
+use lodeseek_rdf::{relabel_term, relabel_triple};
 use oxrdf::{BlankNode, NamedNode, Quad, Term, Triple};
 use sha2::{Digest, Sha256};
 
@@ -35,19 +35,19 @@ impl BlankNodeScope {
 
     /// Converts a term of the graph for the store.
     pub(super) fn term_to_store(self, term: Term) -> Term {
-        relabelled_term(term, &mut |node| self.blank(node))
+        relabel_term(term, &mut |node| self.blank(node))
     }
 
     /// Converts a triple of the graph for the store.
     pub(super) fn to_store(self, triple: Triple) -> Triple {
-        relabelled(triple, &mut |node| self.blank(node))
+        relabel_triple(triple, &mut |node| self.blank(node))
     }
 }
 
 /// Converts a triple of the store to one of its graph.
 pub(super) fn from_store(quad: Quad) -> Triple {
     let triple = Triple::new(quad.subject, quad.predicate, quad.object);
-    relabelled(triple, &mut |node| match node.as_ref().unique_id() {
+    relabel_triple(triple, &mut |node| match node.as_ref().unique_id() {
         Some(id) => BlankNode::new_unchecked(format!("b{}", id as u64)),
         None => node,
     })

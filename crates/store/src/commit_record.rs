@@ -77,7 +77,7 @@ impl Store {
     }
 
     /// Adds the number of the commit to its changes.
-    pub(super) fn mark(
+    pub(super) fn mark_commit(
         &self,
         commit: &Commit<'_>,
         changes: &mut QuadChanges,
@@ -155,32 +155,35 @@ impl Store {
     /// # Errors
     /// [`StoreError::Damaged`] if committed changes are missing.
     pub(super) fn check_commit(&self) -> Result<u64, StoreError> {
-        let damaged = |reason: String| StoreError::Damaged {
-            home: self.home.clone(),
-            reason,
-        };
         let stored = self.read_commit()?;
         let Some(record) = CommitRecord::read(&self.home)? else {
             // The first commit writes the record last; homes of early versions have neither number nor record.
             return if stored <= 1 {
                 Ok(stored)
             } else {
-                Err(damaged(format!("{FILE} is missing")))
+                Err(self.damage_error(format!("{FILE} is missing")))
             };
         };
         if record.base != self.iris.base() {
             let (base, made) = (self.iris.base(), record.base);
-            return Err(damaged(format!(
+            return Err(self.damage_error(format!(
                 "its base is {base}, but its datasets were stored with the base {made}"
             )));
         }
         if stored < record.commit {
             let expected = record.commit;
-            return Err(damaged(format!(
+            return Err(self.damage_error(format!(
                 "the store has commit {stored} instead of {expected}: changes are missing"
             )));
         }
         Ok(stored)
+    }
+
+    fn damage_error(&self, reason: String) -> StoreError {
+        StoreError::Damaged {
+            home: self.home.clone(),
+            reason,
+        }
     }
 
     fn commit_graph(&self) -> NamedNode {

@@ -249,14 +249,16 @@ fn without_content(files: Vec<FileReport>, limit: usize) -> Vec<FileReport> {
     let reason = format!(
         "content with triple terms of RDF 1.2 beyond {limit} bytes is not supported; split the dataset into smaller ones"
     );
-    let report = |file: FileReport| {
-        if file.triples > 0 {
-            FileReport::unreadable(&file.file, &reason)
-        } else {
-            file
-        }
-    };
-    files.into_iter().map(report).collect()
+    files
+        .into_iter()
+        .map(|file| {
+            if file.triples > 0 {
+                FileReport::unreadable(&file.file, &reason)
+            } else {
+                file
+            }
+        })
+        .collect()
 }
 
 /// Returns the paths of the files of a version in a [`ContentFolder`]: of the graph, the counts, the fingerprint, the sample
@@ -264,14 +266,14 @@ fn without_content(files: Vec<FileReport>, limit: usize) -> Vec<FileReport> {
 /// `None` if the version is not valid: it may come from another process.
 #[must_use]
 pub fn version_paths(folder: &Path, version: &str) -> Option<[PathBuf; 5]> {
-    let paths = || {
-        [
-            graph_file::path(folder, version),
-            counts::path(folder, version),
-            fingerprint::path(folder, version),
-            sample::path(folder, version),
-            labels::path(folder, version),
-        ]
-    };
-    graph_file::is_version(version).then(paths)
+    if !graph_file::is_version(version) {
+        return None;
+    }
+    Some([
+        graph_file::path(folder, version),
+        counts::path(folder, version),
+        fingerprint::path(folder, version),
+        sample::path(folder, version),
+        labels::path(folder, version),
+    ])
 }

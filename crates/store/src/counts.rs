@@ -86,9 +86,6 @@ impl SerializedTerm {
     /// Converts the term. Returns `None` for a triple term with a subject or predicate that cannot be one.
     #[must_use]
     pub fn to_term(&self) -> Option<Term> {
-        let directional = |lexical: &str, tag: &str, direction| {
-            Literal::new_directional_language_tagged_literal_unchecked(lexical, tag, direction)
-        };
         Some(match self {
             Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
             Self::Blank(label) => BlankNode::new_unchecked(label).into(),
@@ -99,8 +96,22 @@ impl SerializedTerm {
             Self::Typed(lexical, iri) => {
                 Literal::new_typed_literal(lexical, NamedNode::new_unchecked(iri)).into()
             }
-            Self::LeftToRight(lexical, tag) => directional(lexical, tag, BaseDirection::Ltr).into(),
-            Self::RightToLeft(lexical, tag) => directional(lexical, tag, BaseDirection::Rtl).into(),
+            Self::LeftToRight(lexical, tag) => {
+                Literal::new_directional_language_tagged_literal_unchecked(
+                    lexical,
+                    tag,
+                    BaseDirection::Ltr,
+                )
+                .into()
+            }
+            Self::RightToLeft(lexical, tag) => {
+                Literal::new_directional_language_tagged_literal_unchecked(
+                    lexical,
+                    tag,
+                    BaseDirection::Rtl,
+                )
+                .into()
+            }
             Self::Triple(parts) => {
                 let [subject, predicate, object] = parts.as_ref();
                 Triple::from_terms(subject.to_term()?, predicate.to_term()?, object.to_term()?)
@@ -127,11 +138,14 @@ impl GraphCounts {
     #[must_use]
     pub fn from_graph(graph: &TripleGraph) -> Self {
         let same = equal_values(graph);
-        let stored = |id: TermId| same.get(&id.0).copied().unwrap_or(id.0);
         let rows = graph
             .triples()
             .iter()
-            .map(|triple| [triple.subject.0, triple.predicate.0, stored(triple.object)])
+            .map(|triple| {
+                let object = triple.object.0;
+                let stored_object = same.get(&object).copied().unwrap_or(object);
+                [triple.subject.0, triple.predicate.0, stored_object]
+            })
             .collect();
         Self::from_rows(rows, graph.iri(rdf::TYPE).map(|id| id.0), |id| {
             in_store(graph, TermId(id))
@@ -188,10 +202,6 @@ impl GraphCounts {
     /// If the graph cannot be read, or a temporary file cannot be written.
     pub fn from_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Self> {
         let same = equal_values_in_stream(graph, folder)?;
-        let stored = |id: u32| {
-            same.binary_search_by_key(&id, |pair| pair.0)
-                .map_or(id, |place| same[place].1)
-        };
         let kind = graph.iri(rdf::TYPE)?;
         let mut properties: FxHashMap<u32, UsageCounts> = FxHashMap::default();
         let mut classes: FxHashMap<u32, u64> = FxHashMap::default();
@@ -204,12 +214,13 @@ impl GraphCounts {
         while let Some(first) = triples.next() {
             let first = first?;
             objects.clear();
-            objects.push(stored(first.object.0));
-            let is_same = |next: &lodeseek_rdf::Triple| {
-                (next.subject, next.predicate) == (first.subject, first.predicate)
-            };
-            while let Some(next) = triples.next_if(|next| next.as_ref().is_ok_and(is_same)) {
-                objects.push(stored(next?.object.0));
+            objects.push(first_equal_id(&same, first.object.0));
+            while let Some(next) = triples.next_if(|next| {
+                next.as_ref().is_ok_and(|next| {
+                    (next.subject, next.predicate) == (first.subject, first.predicate)
+                })
+            }) {
+                objects.push(first_equal_id(&same, next?.object.0));
             }
             objects.sort_unstable();
             objects.dedup();
@@ -235,11 +246,10 @@ impl GraphCounts {
             .map(|bits| u64::from(bits.count_ones()))
             .sum();
         let terms = terms_in_store(graph, properties.keys().chain(classes.keys()))?;
-        let term = |id: u32| terms[&id].clone();
         Ok(Self {
             all,
-            properties: replace_ids(properties, term),
-            classes: replace_ids(classes, term),
+            properties: replace_ids(properties, |id| terms[&id].clone()),
+            classes: replace_ids(classes, |id| terms[&id].clone()),
         })
     }
 
@@ -302,7 +312,7 @@ fn equal_values(graph: &TripleGraph) -> FxHashMap<u32, u32> {
         else {
             continue;
         };
-        let Some(value) = value(lexical, datatype) else {
+        let Some(value) = canonical_value(lexical, datatype) else {
             continue;
         };
         match first.entry(value) {
@@ -341,7 +351,7 @@ fn equal_values_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Ve
             lexical,
             kind: LiteralKind::Datatype(datatype),
         } = term
-            && let Some(value) = value(lexical, datatype)
+            && let Some(value) = canonical_value(lexical, datatype)
         {
             let digest = Sha256::digest(format!("{} {}", value.0, value.1));
             let hash = digest
@@ -365,6 +375,14 @@ fn equal_values_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Ve
     Ok(same)
 }
 
+/// Returns the first literal with the same value in the pairs of [`equal_values_in_stream`], or the id itself.
+fn first_equal_id(pairs: &[(u32, u32)], id: u32) -> u32 {
+    match pairs.binary_search_by_key(&id, |pair| pair.0) {
+        Ok(place) => pairs[place].1,
+        Err(_) => id,
+    }
+}
+
 /// Returns some terms of a streamed graph in the form that the store returns.
 fn terms_in_store<'i>(
     graph: &StreamedGraph,
@@ -381,7 +399,7 @@ fn terms_in_store<'i>(
 }
 
 /// Returns the datatype and canonical form that the store keeps for a literal. `None` for literals that it does not change.
-fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
+fn canonical_value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
     fn canonical<V: FromStr + Display>(lexical: &str) -> Option<String> {
         lexical.parse::<V>().ok().map(|value| value.to_string())
     }
@@ -416,7 +434,7 @@ fn value<'d>(lexical: &str, datatype: &'d str) -> Option<(&'d str, String)> {
 
 /// Returns a literal in the form that the store returns. `None` if the store does not change it.
 pub(super) fn to_stored_literal(lexical: &str, datatype: &str) -> Option<Literal> {
-    let (name, form) = value(lexical, datatype)?;
+    let (name, form) = canonical_value(lexical, datatype)?;
     Some(Literal::new_typed_literal(
         form,
         NamedNode::new_unchecked(format!("{XSD}{name}")),

@@ -54,7 +54,7 @@ impl DerivedWriter<'_> {
                 }
             }
             if !present.is_empty() {
-                changes.push(store.change_of_derived(graph, present)?);
+                changes.push(store.compare_derived_triples(graph, present)?);
             }
         }
         if !first.is_empty() {
@@ -66,7 +66,7 @@ impl DerivedWriter<'_> {
             return Ok(());
         }
         self.commit()?;
-        store.change_derived(changes)
+        store.change_derived_triples(changes)
     }
 
     /// Commits everything. Without anything to commit, nothing changes.
@@ -80,7 +80,7 @@ impl DerivedWriter<'_> {
         let _change = self.store.change();
         let commit = self.store.start_commit();
         let mut changes = QuadChanges::default();
-        self.store.mark(&commit, &mut changes)?;
+        self.store.mark_commit(&commit, &mut changes)?;
         let written = changes.commit_with(bulk, self.store)?;
         self.store.finish_commit(commit, written)
     }
@@ -88,7 +88,11 @@ impl DerivedWriter<'_> {
 
 impl Store {
     /// Returns a dataset's triples in a graph of derived data (profiles or snippets).
-    pub fn derived(&self, graph: &NamedNode, id: &DatasetId) -> Result<Vec<Triple>, StoreError> {
+    pub fn derived_triples(
+        &self,
+        graph: &NamedNode,
+        id: &DatasetId,
+    ) -> Result<Vec<Triple>, StoreError> {
         self.node_and_parts(graph, &self.iris.dataset(id), &[])
     }
 
@@ -117,7 +121,7 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    pub fn replace_derived(
+    pub fn replace_derived_triples(
         &self,
         new: impl IntoIterator<Item = (NamedNode, Vec<(DatasetId, Vec<Triple>)>)>,
     ) -> Result<(), StoreError> {
@@ -127,7 +131,7 @@ impl Store {
     }
 
     /// Changes the triples of datasets that have derived data.
-    fn change_derived(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+    fn change_derived_triples(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         let _change = self.change();
         let commit = self.start_commit();
         let added: usize = changes.iter().map(|change| change.added.len()).sum();
@@ -160,20 +164,21 @@ impl Store {
         } else {
             written = removed.commit(self)?;
         }
-        self.mark(&commit, &mut added)?;
+        self.mark_commit(&commit, &mut added)?;
         written = written.max(added.commit(self)?);
         self.finish_commit(commit, written)
     }
 
     /// Compares new triples of datasets in a graph with the stored ones.
-    fn change_of_derived(
+    fn compare_derived_triples(
         &self,
         graph: NamedNode,
         new: Vec<(DatasetId, Vec<Triple>)>,
     ) -> Result<Change, StoreError> {
         let (mut removed, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for (id, triples) in new {
-            let mut old: FxHashSet<Triple> = self.derived(&graph, &id)?.into_iter().collect();
+            let mut old: FxHashSet<Triple> =
+                self.derived_triples(&graph, &id)?.into_iter().collect();
             for triple in triples {
                 if old.remove(&triple) {
                     &mut kept
@@ -221,7 +226,7 @@ mod tests {
         let graphs = [store.iris().profiles(), store.iris().snippets()];
         let other = vec![(ids[1].clone(), triples(&ids[1], 0..3))];
         store
-            .replace_derived([(graphs[0].clone(), other)])
+            .replace_derived_triples([(graphs[0].clone(), other)])
             .expect("written");
         let limit = MAX_TRANSACTION_TRIPLES as i64;
         // New triples: few; in each graph below the limit, and above it in both; few beside many removed; none.
@@ -232,10 +237,10 @@ mod tests {
                     vec![(ids[0].clone(), triples(&ids[0], values.clone()))],
                 )
             });
-            store.replace_derived(new).expect("replaced");
+            store.replace_derived_triples(new).expect("replaced");
             for graph in &graphs {
                 let found: HashSet<Triple> = store
-                    .derived(graph, &ids[0])
+                    .derived_triples(graph, &ids[0])
                     .expect("read")
                     .into_iter()
                     .collect();
@@ -247,7 +252,10 @@ mod tests {
             }
         }
         assert_eq!(
-            store.derived(&graphs[0], &ids[1]).expect("read").len(),
+            store
+                .derived_triples(&graphs[0], &ids[1])
+                .expect("read")
+                .len(),
             3,
             "another dataset keeps its triples"
         );

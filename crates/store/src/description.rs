@@ -116,7 +116,7 @@ impl Store {
         let _change = self.change();
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         let mut present = Vec::with_capacity(new.len());
         for description in new {
             present.push(self.present_description(&description.id)?);
@@ -218,7 +218,7 @@ impl Store {
             let edits = facts.edits.as_ref().and_then(Option::as_ref);
             self.write_record(changes, id, edits, &record, stamp);
         }
-        change.remove_unused(changes)?;
+        change.remove_unused_statements(changes)?;
         change.insert_new(changes);
         for Description { id, triples, .. } in new {
             let node = self.iris.dataset(id);
@@ -260,7 +260,7 @@ impl Store {
         }
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         for id in ids {
             let digest = self.digest(&self.description(&id)?, self.origin(&id)?.as_deref());
             self.write_digest(&id, &digest, &self.fact_quads(&id)?, &mut changes)?;

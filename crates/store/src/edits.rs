@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 /// Length of the hash in an entity tag, in bytes.
-const TAG_LENGTH: usize = 12;
+const TAG_BYTES: usize = 12;
 
 /// Edits of a description, and the description that the source states.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -84,13 +84,13 @@ impl Store {
             hash.update(line);
         }
         let digits = hash.finalize();
-        let digits = digits.iter().take(TAG_LENGTH);
+        let digits = digits.iter().take(TAG_BYTES);
         let tag: String = digits.map(|byte| format!("{byte:02x}")).collect();
         Ok(Some(format!("\"{tag}\"")))
     }
 
     /// Returns the description of a dataset by its source, with the present edits of this home.
-    pub(super) fn edited(
+    pub(super) fn edited_description(
         &self,
         source: &Dataset,
     ) -> Result<(Vec<Triple>, Option<DatasetEdits>), StoreError> {
@@ -120,7 +120,7 @@ impl Store {
             .iter()
             .for_each(|triple| graph.insert(triple.as_ref()));
         match dcat::from_triples(&graph.finish(), &self.iris.dataset(id)) {
-            Some(source) => self.edited(&source),
+            Some(source) => self.edited_description(&source),
             None => Ok((description, None)),
         }
     }

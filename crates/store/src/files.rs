@@ -31,7 +31,7 @@ const FOLDER: &str = "files";
 /// Suffix of compressed files.
 const COMPRESSED: &str = "zst";
 /// Level of compression, the fastest: loads wait for it.
-const LEVEL: i32 = 1;
+const COMPRESSION_LEVEL: i32 = 1;
 /// Files that compression makes no smaller than this part of their size are stored as they are.
 const MAX_COMPRESSED_PERCENT: u64 = 90;
 /// Size of the beginning of a file by which the effect of compression is estimated, in bytes.
@@ -68,17 +68,16 @@ impl StoredFile {
             "tar" => Some("application/x-tar"),
             _ => None,
         };
-        let by_name =
-            || Format::from_path(&self.name).and_then(|format| format.aliases.first().copied());
-        let is_type = |text: &&str| {
-            text.split('/').count() == 2
-                && text
-                    .bytes()
-                    .all(|byte| byte.is_ascii_graphic() || byte == b' ')
-        };
         packed
-            .or_else(|| self.media_type.as_deref().filter(is_type))
-            .or_else(|| by_name().filter(is_type))
+            .or_else(|| {
+                self.media_type
+                    .as_deref()
+                    .filter(|text| is_media_type(text))
+            })
+            .or_else(|| {
+                let aliases = Format::from_path(&self.name)?.aliases;
+                aliases.first().copied().filter(|text| is_media_type(text))
+            })
             .unwrap_or("application/octet-stream")
     }
 }
@@ -99,6 +98,13 @@ fn plain_path(home: &Path, sha256: &str) -> PathBuf {
 
 fn compressed_path(home: &Path, sha256: &str) -> PathBuf {
     plain_path(home, sha256).with_extension(COMPRESSED)
+}
+
+fn is_media_type(text: &str) -> bool {
+    text.split('/').count() == 2
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
 
 fn is_sha256(text: &str) -> bool {
@@ -157,7 +163,7 @@ fn unique_name(location: &str, names: &mut HashSet<String>) -> String {
         .next()
         .unwrap_or_default();
     let last = if is_address {
-        decoded(last)
+        percent_decode(last)
     } else {
         last.to_owned()
     };
@@ -181,7 +187,7 @@ fn unique_name(location: &str, names: &mut HashSet<String>) -> String {
 }
 
 /// Replaces percent-encoded bytes. A text that is not UTF-8 then is returned as it is.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut place = 0;
@@ -201,17 +207,20 @@ fn decoded(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
+fn open_file(path: &Path) -> Result<File, StoreError> {
+    File::open(path).map_err(StoreError::io(path))
+}
+
 /// Keeps the bytes of a file. Returns their number and SHA-256.
 fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
-    let open = || File::open(path).map_err(StoreError::io(path));
     let (bytes, sha256) =
-        copy_and_hash(&mut open()?, &mut io::sink()).map_err(StoreError::io(path))?;
+        copy_and_hash(&mut open_file(path)?, &mut io::sink()).map_err(StoreError::io(path))?;
     let (plain, compressed) = (plain_path(home, &sha256), compressed_path(home, &sha256));
     if plain.exists() || compressed.exists() {
         return Ok((bytes, sha256));
     }
     let target = if is_compressible(
-        &mut open()?.take(MAX_SAMPLE_BYTES),
+        &mut open_file(path)?.take(MAX_SAMPLE_BYTES),
         bytes.min(MAX_SAMPLE_BYTES),
     )
     .map_err(StoreError::io(path))?
@@ -223,7 +232,7 @@ fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
     let folder = target.parent().unwrap_or(home);
     fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
     let temporary = temporary_path(&target);
-    let written = write_copy(&mut open()?, &temporary, &target);
+    let written = write_copy(&mut open_file(path)?, &temporary, &target);
     let (copied, copied_sha256) = match written {
         Ok(copied) => copied,
         Err(error) => {
@@ -244,7 +253,7 @@ fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
 
 /// Returns true if the beginning of a file gets smaller by compression.
 fn is_compressible(sample: &mut impl Read, bytes: u64) -> io::Result<bool> {
-    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), LEVEL)?;
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), COMPRESSION_LEVEL)?;
     io::copy(sample, &mut encoder)?;
     let compressed = encoder.finish()?.len() as u64;
     Ok(compressed * 100 < bytes * MAX_COMPRESSED_PERCENT)
@@ -255,7 +264,7 @@ fn write_copy(source: &mut File, temporary: &Path, target: &Path) -> io::Result<
     if target.extension().is_none() {
         return copy_and_hash(source, &mut file);
     }
-    let mut encoder = zstd::stream::write::Encoder::new(file, LEVEL)?;
+    let mut encoder = zstd::stream::write::Encoder::new(file, COMPRESSION_LEVEL)?;
     encoder.include_checksum(true)?;
     let copied = copy_and_hash(source, &mut encoder)?;
     encoder.finish()?;
@@ -285,13 +294,13 @@ fn copy_and_hash(source: &mut impl Read, target: &mut impl Write) -> io::Result<
 
 /// Removes temporary files that a killed process left.
 pub(super) fn remove_temporary_files(home: &Path) -> Result<(), StoreError> {
-    for folder in folders(home)? {
+    for folder in list_folders(home)? {
         graph_file::remove_temporary_files(&folder)?;
     }
     Ok(())
 }
 
-fn folders(home: &Path) -> Result<Vec<PathBuf>, StoreError> {
+fn list_folders(home: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let folder = home.join(FOLDER);
     let entries = match fs::read_dir(&folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -361,7 +370,7 @@ impl Store {
 
     /// Removes the files that no dataset lists.
     pub(super) fn remove_unlisted_files(&self) -> Result<(), StoreError> {
-        let folders = folders(&self.home)?;
+        let folders = list_folders(&self.home)?;
         if folders.is_empty() {
             return Ok(());
         }
@@ -490,7 +499,7 @@ mod tests {
         }
         store.remove_unlisted_files().expect("removed");
         assert!(
-            folders(&home).expect("read").is_empty(),
+            list_folders(&home).expect("read").is_empty(),
             "no dataset lists them"
         );
     }

@@ -29,7 +29,7 @@ const MIN_FILES_FOR_SYNCFS: usize = 64;
 /// Writes a graph, if its file is missing or damaged, and returns its version. The file is not [synced](sync_files).
 pub(super) fn write(home: &Path, graph: &TripleGraph) -> Result<String, StoreError> {
     let compact = graph.to_compact();
-    let version = version(&compact);
+    let version = version_of(&compact);
     let path = path(home, &version);
     // A file damaged by a failing disk or a power cut is written again.
     if !path.exists() || verify(&path, &version).is_err() {
@@ -85,7 +85,7 @@ fn compress_runs(path: &Path, runs: SortedRuns) -> io::Result<(String, usize)> {
         .finish()?
         .into_inner()
         .map_err(io::IntoInnerError::into_error)?;
-    Ok((name(&out.hash.finalize()), out.bytes))
+    Ok((hash_name(&out.hash.finalize()), out.bytes))
 }
 
 /// Writer that hashes and counts the bytes written.
@@ -116,7 +116,7 @@ pub(super) fn restore(
     graph: &TripleGraph,
 ) -> Result<bool, StoreError> {
     let compact = graph.to_compact();
-    let is_same = version(&compact) == expected;
+    let is_same = version_of(&compact) == expected;
     if is_same {
         write_compact(&path(home, expected), &compact)?;
     }
@@ -138,7 +138,7 @@ fn write_compact(path: &Path, compact: &[u8]) -> Result<(), StoreError> {
 /// # Errors
 /// The reason if the file cannot be used.
 pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredContent, String> {
-    let mut input = decoder(path).map_err(|error| error.to_string())?;
+    let mut input = open_decoder(path).map_err(|error| error.to_string())?;
     let mut compact = Vec::new();
     input
         .by_ref()
@@ -157,7 +157,7 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
             Ok(graph) => return Ok(StoredContent::Streamed(graph)),
             // Triple terms cannot be streamed. `load` rejects such content; other programs may have built it in memory.
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                let read = decoder(path).and_then(|mut input| input.read_to_end(&mut compact));
+                let read = open_decoder(path).and_then(|mut input| input.read_to_end(&mut compact));
                 read.map_err(|error| error.to_string())?;
             }
             Err(error) => return Err(error.to_string()),
@@ -173,7 +173,7 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
 /// # Errors
 /// The reason if the file is damaged.
 pub(super) fn verify(path: &Path, expected: &str) -> Result<(), String> {
-    let input = decoder(path).map_err(|error| error.to_string())?;
+    let input = open_decoder(path).map_err(|error| error.to_string())?;
     verify_rest(input, Sha256::new(), expected)
 }
 
@@ -186,7 +186,7 @@ fn verify_rest(mut rest: CompactSource, mut hash: Sha256, expected: &str) -> Res
             length => hash.update(&bytes[..length]),
         }
     }
-    if name(&hash.finalize()) != expected {
+    if hash_name(&hash.finalize()) != expected {
         return Err("its content does not match its name".to_owned());
     }
     Ok(())
@@ -195,10 +195,10 @@ fn verify_rest(mut rest: CompactSource, mut hash: Sha256, expected: &str) -> Res
 /// Opens a graph that exceeds memory, without verifying it against its name.
 pub(super) fn open_stream(path: &Path) -> io::Result<StreamedGraph> {
     let path = path.to_owned();
-    StreamedGraph::open(move || decoder(&path))
+    StreamedGraph::open(move || open_decoder(&path))
 }
 
-fn decoder(path: &Path) -> io::Result<CompactSource> {
+fn open_decoder(path: &Path) -> io::Result<CompactSource> {
     Ok(Box::new(FrameDecoder::new(File::open(path)?)))
 }
 
@@ -214,16 +214,16 @@ pub(super) fn read(path: &Path, expected: &str) -> Result<TripleGraph, String> {
     }
 }
 
-fn version(compact: &[u8]) -> String {
+fn version_of(compact: &[u8]) -> String {
     checksum(compact)
 }
 
 /// Computes the name of a version, which also guards the counts stored for it.
 pub(super) fn checksum(bytes: &[u8]) -> String {
-    name(&Sha256::digest(bytes))
+    hash_name(&Sha256::digest(bytes))
 }
 
-fn name(hash: &[u8]) -> String {
+fn hash_name(hash: &[u8]) -> String {
     hash.iter()
         .take(NAME_BYTES)
         .map(|byte| format!("{byte:02x}"))
@@ -412,7 +412,7 @@ fn sync_file_system(_home: &Path) -> Result<bool, StoreError> {
 }
 
 /// Removes the files of versions not in `named`.
-pub(super) fn remove_unnamed(home: &Path, named: &HashSet<String>) -> Result<(), StoreError> {
+pub(super) fn remove_unnamed_files(home: &Path, named: &HashSet<String>) -> Result<(), StoreError> {
     let folder = home.join("graphs");
     for entry in fs::read_dir(&folder).map_err(StoreError::io(&folder))? {
         let path = entry.map_err(StoreError::io(&folder))?.path();

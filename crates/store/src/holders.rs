@@ -10,14 +10,14 @@ pub(super) fn describe(file: &File) -> Option<String> {
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let mut processes: Vec<u32> = locks
         .lines()
-        .filter_map(|line| holder(line, inode))
+        .filter_map(|line| parse_holder(line, inode))
         .collect();
     processes.sort_unstable();
     processes.dedup();
     if processes.is_empty() {
         return None;
     }
-    let named: Vec<String> = processes.into_iter().map(name).collect();
+    let named: Vec<String> = processes.into_iter().map(describe_process).collect();
     Some(named.join(", "))
 }
 
@@ -29,7 +29,7 @@ pub(super) fn describe(_file: &File) -> Option<String> {
 /// Returns the process of a line of `/proc/locks` if it holds a lock on this inode:
 /// `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`. Waiting processes have `->` in place of the kind.
 #[cfg(target_os = "linux")]
-fn holder(line: &str, inode: u64) -> Option<u32> {
+fn parse_holder(line: &str, inode: u64) -> Option<u32> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, _, process, file, ..] = fields.as_slice() else {
         return None;
@@ -44,7 +44,7 @@ fn holder(line: &str, inode: u64) -> Option<u32> {
 
 /// Returns for example ``process 1234: `lodeseek serve` ``.
 #[cfg(target_os = "linux")]
-fn name(process: u32) -> String {
+fn describe_process(process: u32) -> String {
     const MAX_CHARACTERS: usize = 80;
     let Ok(command) = std::fs::read(format!("/proc/{process}/cmdline")) else {
         return format!("process {process}");
@@ -72,9 +72,12 @@ mod tests {
     #[test]
     fn the_holder_of_a_lock_is_named() {
         let line = "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF";
-        assert_eq!((holder(line, 5678), holder(line, 678)), (Some(1234), None));
         assert_eq!(
-            holder("2: -> FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF", 5678),
+            (parse_holder(line, 5678), parse_holder(line, 678)),
+            (Some(1234), None)
+        );
+        assert_eq!(
+            parse_holder("2: -> FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF", 5678),
             None
         );
         let file = tempfile::NamedTempFile::new().expect("a file");

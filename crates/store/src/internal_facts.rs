@@ -92,7 +92,7 @@ impl Store {
         id: &DatasetId,
         fact: Fact,
     ) -> Result<Option<T>, StoreError> {
-        Ok(self.quads_of_fact(id, fact)?.iter().find_map(read))
+        Ok(self.quads_of_fact(id, fact)?.iter().find_map(read_fact))
     }
 
     /// Returns a fact about each dataset that has one.
@@ -111,7 +111,9 @@ impl Store {
             let NamedOrBlankNode::NamedNode(subject) = &quad.subject else {
                 continue;
             };
-            if let (Some(id), Some(value)) = (self.iris.dataset_id(subject.as_str()), read(&quad)) {
+            if let (Some(id), Some(value)) =
+                (self.iris.dataset_id(subject.as_str()), read_fact(&quad))
+            {
                 facts.insert(id, value);
             }
         }
@@ -208,7 +210,7 @@ impl Store {
         let _change = self.change();
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         for (id, facts) in new {
             self.write_facts(id, facts, &self.fact_quads(id)?, &mut changes)?;
         }
@@ -228,7 +230,7 @@ fn remove_fact(present: &[Quad], fact: Fact, changes: &mut QuadChanges) {
     }
 }
 
-fn read<T: DeserializeOwned>(quad: &Quad) -> Option<T> {
+fn read_fact<T: DeserializeOwned>(quad: &Quad) -> Option<T> {
     match &quad.object {
         Term::Literal(text) => serde_json::from_str(text.value()).ok(),
         _ => None,

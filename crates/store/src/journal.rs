@@ -105,10 +105,10 @@ impl Store {
 
 /// Adds a load to the list, unless its time is unknown, or it changed nothing and met no problem.
 pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<(), StoreError> {
-    let Some(time) = stamp.now.and_then(seconds) else {
+    let Some(time) = stamp.now.and_then(unix_seconds) else {
         return Ok(());
     };
-    let load = past(
+    let load = past_load(
         report,
         time,
         stamp
@@ -134,19 +134,13 @@ pub(super) fn note(store: &Store, report: &LoadReport, stamp: &Stamp) -> Result<
     graph_file::write_checked(&path, &text)
 }
 
-fn seconds(time: DateTime) -> Option<u64> {
+fn unix_seconds(time: DateTime) -> Option<u64> {
     let epoch: DateTime = "1970-01-01T00:00:00Z".parse().ok()?;
     let since = f64::from(Double::from(time.checked_sub(epoch)?.as_seconds()));
     (since >= 0.0).then_some(since as u64)
 }
 
-fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
-    let is_written = |dataset: &&DatasetReport| {
-        !matches!(
-            dataset.outcome,
-            DatasetOutcome::Unchanged | DatasetOutcome::Kept
-        )
-    };
+fn past_load(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
     let mut listed: Vec<PastDataset> = report
         .datasets
         .iter()
@@ -160,7 +154,11 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
         time,
         origin,
         datasets: report.datasets.len(),
-        written: report.datasets.iter().filter(is_written).count(),
+        written: report
+            .datasets
+            .iter()
+            .filter(|dataset| is_written(dataset))
+            .count(),
         triples: report.triples(),
         with_problems: report
             .datasets
@@ -171,6 +169,13 @@ fn past(report: &LoadReport, time: u64, origin: Option<String>) -> PastLoad {
         catalog_problems: report.catalog_problems.len(),
         listed,
     }
+}
+
+fn is_written(report: &DatasetReport) -> bool {
+    !matches!(
+        report.outcome,
+        DatasetOutcome::Unchanged | DatasetOutcome::Kept
+    )
 }
 
 /// Returns true if a file was not read exactly. Files that are on the web are only described.
@@ -187,9 +192,8 @@ fn past_dataset(report: &DatasetReport) -> PastDataset {
     let failed = read_files(report).find(|file| file.outcome.is_failure());
     // The last problem of a file is the reason for which reading ended.
     let last = failed.and_then(|file| Some((file, file.problems.last()?)));
-    let first = || read_files(report).find_map(|file| Some((file, file.problems.first()?)));
     let problem = last
-        .or_else(first)
+        .or_else(|| read_files(report).find_map(|file| Some((file, file.problems.first()?))))
         .map(|(file, problem)| format!("{}: {problem}", file.file));
     let on_web: u64 = report
         .files

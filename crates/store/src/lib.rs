@@ -106,7 +106,7 @@ pub use origin::{DatasetOrigin, IdConflict, LoadSource, OtherSources};
 pub use rebase::change_base;
 pub use record::Stamp;
 pub use repair::{Lost, LostDataset, find_damaged_store, rebuild_store};
-pub use resource::{Excerpt, Position, Resources, resource, text_bytes};
+pub use resource::{Excerpt, Position, Resources, parse_resource, text_bytes};
 pub use undo::Undo;
 pub use verify::{Damage, DamagedPart, Verification, verify_home};
 pub use view::StoreView;
@@ -350,12 +350,12 @@ pub fn check_complete(home: &Path) -> Result<(), StoreError> {
             home: home.to_owned(),
         });
     }
-    check_restored(home)?;
+    check_restoration(home)?;
     rebase::check(home)
 }
 
 /// Returns an error if the restoration of a backup to a home has not ended.
-fn check_restored(home: &Path) -> Result<(), StoreError> {
+fn check_restoration(home: &Path) -> Result<(), StoreError> {
     if home.join(RESTORING).exists() {
         return Err(StoreError::RestoreInterrupted {
             home: home.to_owned(),
@@ -450,7 +450,7 @@ pub struct Entry {
 impl Store {
     /// Opens a home. With [`Access::Write`], a missing home is created with `base` or the default base.
     pub fn open(home: &Path, access: Access, base: Option<&str>) -> Result<Self, StoreError> {
-        let mut store = Self::open_unchecked(home, access, base)?;
+        let mut store = Self::open_without_check(home, access, base)?;
         let commit = store.check_commit()?;
         *store
             .last_commit
@@ -465,7 +465,7 @@ impl Store {
     }
 
     /// Opens a home without comparing the store with the commit record.
-    pub(crate) fn open_unchecked(
+    pub(crate) fn open_without_check(
         home: &Path,
         access: Access,
         base: Option<&str>,
@@ -478,14 +478,14 @@ impl Store {
             create_private_folder(home)?;
             ContentFolder::new(home).create()?;
         }
-        let lock = lock(home, access)?;
+        let lock = lock_home(home, access)?;
         check_complete(home)?;
         let HomeSettings {
             iris,
             content_place,
             tables,
             keep_files,
-        } = settings(home, access, base)?;
+        } = read_settings(home, access, base)?;
         if access == Access::Write {
             view::remove_old_views(home)?;
             ContentFolder::new(home).remove_scratch()?;
@@ -599,9 +599,11 @@ impl Store {
 
     /// Returns one dataset of the catalogue.
     pub fn entry(&self, id: &DatasetId) -> Result<Entry, StoreError> {
-        let missing = || StoreError::NoDataset(id.clone());
-        let version = self.version(id)?.ok_or_else(missing)?;
-        self.read_entry(id, version)?.ok_or_else(missing)
+        let entry = match self.version(id)? {
+            Some(version) => self.read_entry(id, version)?,
+            None => None,
+        };
+        entry.ok_or_else(|| StoreError::NoDataset(id.clone()))
     }
 
     /// Returns a dataset of [`Self::versions`], if it has a description.
@@ -776,7 +778,7 @@ impl Store {
         if !stale.is_empty() {
             self.flush()?;
         }
-        graph_file::remove_unnamed(&self.home, &versions.into_values().collect())?;
+        graph_file::remove_unnamed_files(&self.home, &versions.into_values().collect())?;
         self.remove_unlisted_files()?;
         Ok(stale.len())
     }
@@ -816,7 +818,7 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// until it executes its program.
 const MAX_LOCK_WAIT: Duration = Duration::from_millis(200);
 
-fn lock(home: &Path, access: Access) -> Result<File, StoreError> {
+fn lock_home(home: &Path, access: Access) -> Result<File, StoreError> {
     let path = home.join("lock");
     let opened = match access {
         Access::Write => File::options()
@@ -910,7 +912,11 @@ pub fn check_base(home: &Path, base: Option<&str>) -> Result<(), StoreError> {
 
 /// Reads the settings of a home that concern the store. A new home gets `base` or the default, which is written to the
 /// configuration file.
-fn settings(home: &Path, access: Access, base: Option<&str>) -> Result<HomeSettings, StoreError> {
+fn read_settings(
+    home: &Path,
+    access: Access,
+    base: Option<&str>,
+) -> Result<HomeSettings, StoreError> {
     let path = home.join(SETTINGS);
     let text = settings_text(&path, access)?;
     let settings: Settings = toml::from_str(&text).map_err(|error| StoreError::Settings {

@@ -224,7 +224,7 @@ impl Parsed {
             content.len(),
             files,
         );
-        let (description, edits) = store.edited(dataset)?;
+        let (description, edits) = store.edited_description(dataset)?;
         Ok(Self {
             description,
             content,
@@ -330,7 +330,7 @@ impl<'s> Loader<'s> {
                     .write_graph(graph, ReadFiles::default(), &mut None)?;
             let mut parsed = Parsed::new(&dataset, content, self)?;
             parsed.report.read = parsed.report.triples;
-            run.take(parsed, 0, &Backlog::default())?;
+            run.add_dataset(parsed, 0, &Backlog::default())?;
         }
         run.write(&Backlog::default())?;
         run.finish()
@@ -347,7 +347,7 @@ impl<'s> Loader<'s> {
             .source
             .as_ref()
             .map(|source| DatasetOrigin::new(source, dataset));
-        let described = self.store.edited(dataset)?;
+        let described = self.store.edited_description(dataset)?;
         self.describe(dataset, described, origin, &self.options.stamp)
     }
 
@@ -444,7 +444,7 @@ impl<'s> Loader<'s> {
     ///
     /// # Errors
     /// The first error of `datasets`; if a graph file is missing or damaged; errors of the store.
-    pub fn load_staged<E: From<StoreError>>(
+    pub fn load_staged_datasets<E: From<StoreError>>(
         &self,
         datasets: impl Iterator<Item = Result<StagedDataset, E>>,
         total: usize,
@@ -472,7 +472,7 @@ impl<'s> Loader<'s> {
                 // Those of an earlier version are not its files.
                 kept_files: Some(Vec::new()),
             };
-            run.take(parsed, 0, &Backlog::default())?;
+            run.add_dataset(parsed, 0, &Backlog::default())?;
         }
         run.write(&Backlog::default())?;
         Ok(run.finish()?)
@@ -533,13 +533,18 @@ impl<'r> Run<'r> {
     ) -> Result<(), StoreError> {
         for parsed in parsed {
             let (parsed, bytes) = parsed?;
-            self.take(parsed, bytes, backlog)?;
+            self.add_dataset(parsed, bytes, backlog)?;
         }
         self.write(backlog)
     }
 
     /// Takes a dataset, and writes those waiting if they are enough.
-    fn take(&mut self, parsed: Parsed, bytes: u64, backlog: &Backlog) -> Result<(), StoreError> {
+    fn add_dataset(
+        &mut self,
+        parsed: Parsed,
+        bytes: u64,
+        backlog: &Backlog,
+    ) -> Result<(), StoreError> {
         self.progress.datasets += 1;
         self.progress.bytes += bytes;
         self.progress.triples += parsed.report.triples;
@@ -555,13 +560,12 @@ impl<'r> Run<'r> {
         self.new.commit()?;
         let (total, on_progress) = (self.progress, self.on_progress);
         if self.loader.options.replaced == Replaced::Cleared {
-            let show = |_, _| {
+            self.report.cleared_graphs = self.loader.store.clear_replaced(&|_, _| {
                 on_progress(LoadProgress {
                     phase: Phase::Clearing,
                     ..total
-                })
-            };
-            self.report.cleared_graphs = self.loader.store.clear_replaced(&show)?;
+                });
+            })?;
         }
         Ok(self.loader.note_load(self.report))
     }
@@ -581,7 +585,7 @@ impl<'r> Run<'r> {
         for (number, parsed) in batch.iter_mut().enumerate() {
             let id = &parsed.report.id;
             let place = self.loader.place_of(parsed);
-            let description = description(parsed, place, store);
+            let description = describe_parsed_dataset(parsed, place, store);
             let present = store.version(id)?;
             let has_content = place == ContentPlace::IndexOnly || store.has_content(id, parsed)?;
             let same_content = present.as_ref() == Some(&parsed.version) && has_content;
@@ -693,14 +697,15 @@ impl<'r> Run<'r> {
             StoredContent::InMemory(graph) => Some((parsed, graph)),
             StoredContent::Streamed(_) => None,
         });
-        self.new
-            .add_content(in_memory.flat_map(|(parsed, graph)| quads(store, parsed, graph)))?;
+        self.new.add_content(
+            in_memory.flat_map(|(parsed, graph)| content_quads(store, parsed, graph)),
+        )?;
         for parsed in new {
             if let StoredContent::Streamed(_) = parsed.content {
-                let write = |part: &TripleGraph| self.new.add_content(quads(store, parsed, part));
-                parsed
-                    .content
-                    .each_part(&graph_file::path(&store.home, &parsed.version), write)?;
+                let path = graph_file::path(&store.home, &parsed.version);
+                parsed.content.each_part(&path, |part| {
+                    self.new.add_content(content_quads(store, parsed, part))
+                })?;
             }
         }
         Ok(())
@@ -708,7 +713,7 @@ impl<'r> Run<'r> {
 }
 
 /// Returns the quads of a parsed dataset's graph, or of a part of it.
-fn quads<'p>(
+fn content_quads<'p>(
     store: &Store,
     parsed: &Parsed,
     part: &'p TripleGraph,
@@ -748,14 +753,13 @@ impl Backlog {
     }
 
     /// Waits until there is room for another dataset, or writing has ended.
-    fn wait(&self) {
+    fn wait_for_room(&self) {
         let waiting = self.triples.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_full = |waiting: &mut Option<u64>| {
-            waiting.is_some_and(|waiting| waiting >= MAX_WAITING_TRIPLES)
-        };
         drop(
             self.changed
-                .wait_while(waiting, is_full)
+                .wait_while(waiting, |waiting| {
+                    waiting.is_some_and(|triples| triples >= MAX_WAITING_TRIPLES)
+                })
                 .unwrap_or_else(PoisonError::into_inner),
         );
     }
@@ -772,7 +776,7 @@ impl Store {
 }
 
 /// Returns the description of a dataset with the number of skipped statements and the place of the content.
-fn description(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Triple> {
+fn describe_parsed_dataset(parsed: &Parsed, place: ContentPlace, store: &Store) -> Vec<Triple> {
     let mut triples = parsed.description.clone();
     let is_index_only = place == ContentPlace::IndexOnly && !parsed.content.is_empty();
     store.add_content_facts(
@@ -812,7 +816,7 @@ impl Loader<'_> {
     ) {
         let mut empty_version = None;
         for dataset in datasets {
-            backlog.wait();
+            backlog.wait_for_room();
             let bytes = bytes_of(&dataset, folder);
             let parsed = self.parse(&dataset, folder, &mut empty_version);
             let parsed = parsed.map(|parsed| (parsed, bytes));

@@ -76,7 +76,7 @@ impl<'s> NewDatasets<'s> {
         mut changes: QuadChanges,
     ) -> Result<(), StoreError> {
         self.quads += changes.added_quads() as u64;
-        changes.load_added(self.bulk())?;
+        changes.load_added_quads(self.bulk())?;
         self.ids.append(&mut ids);
         Ok(())
     }
@@ -99,7 +99,7 @@ impl<'s> NewDatasets<'s> {
         let _change = store.change();
         let commit = store.start_commit();
         let mut changes = QuadChanges::default();
-        store.mark(&commit, &mut changes)?;
+        store.mark_commit(&commit, &mut changes)?;
         if self.stamp.now.is_some() {
             let created: Vec<_> = ids.iter().map(|id| (id, ChangeKind::Create)).collect();
             store.record_changes(&mut changes, &created)?;

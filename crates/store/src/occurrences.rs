@@ -11,14 +11,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of triples that are counted in each role.
-const MAX_COUNTED: usize = 20_000;
+const MAX_COUNTED_TRIPLES: usize = 20_000;
 /// Maximum number of datasets that are checked one by one, if there are more triples.
-const MAX_CHECKED: usize = 5_000;
+const MAX_CHECKED_DATASETS: usize = 5_000;
 /// Maximum number of triples of one dataset in which a use as an object, other than as class, is looked for.
-const MAX_OF_DATASET: usize = 1_000;
+const MAX_DATASET_TRIPLES: usize = 1_000;
 
-/// Maximum number of datasets that [`Occurrences::most_used`] returns.
-const MAX_MOST_USED: usize = 250;
+/// Maximum number of datasets that [`Occurrences::most_used_datasets`] returns.
+const MAX_RETURNED_DATASETS: usize = 250;
 
 /// Uses of a resource in a dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,13 +56,13 @@ pub struct Occurrences {
 impl Occurrences {
     /// Returns at most 250 datasets, those with most uses first, and true if no further dataset may contain the resource.
     #[must_use]
-    pub fn most_used(&self) -> (Vec<(&DatasetId, Uses)>, bool) {
+    pub fn most_used_datasets(&self) -> (Vec<(&DatasetId, Uses)>, bool) {
         let mut datasets: Vec<(&DatasetId, Uses)> =
             self.datasets.iter().map(|(id, uses)| (id, *uses)).collect();
         // Equal numbers remain in the order of ids.
         datasets.sort_by_key(|(_, uses)| Reverse(uses.total()));
-        let is_complete = self.is_complete && datasets.len() <= MAX_MOST_USED;
-        datasets.truncate(MAX_MOST_USED);
+        let is_complete = self.is_complete && datasets.len() <= MAX_RETURNED_DATASETS;
+        datasets.truncate(MAX_RETURNED_DATASETS);
         (datasets, is_complete)
     }
 }
@@ -107,7 +107,7 @@ impl Store {
         let mut quads =
             self.oxigraph
                 .quads_for_pattern(Some(resource.as_ref().into()), None, None, None);
-        for quad in quads.by_ref().take(MAX_COUNTED) {
+        for quad in quads.by_ref().take(MAX_COUNTED_TRIPLES) {
             if let Some(id) = self.current_dataset(&quad?.graph_name, known)? {
                 found.datasets.entry(id).or_default().subject += 1;
             }
@@ -136,7 +136,7 @@ impl Store {
         let mut quads =
             self.oxigraph
                 .quads_for_pattern(None, None, Some(resource.as_ref().into()), None);
-        for quad in quads.by_ref().take(MAX_COUNTED) {
+        for quad in quads.by_ref().take(MAX_COUNTED_TRIPLES) {
             let quad = quad?;
             if !is_type(&quad)
                 && let Some(id) = self.current_dataset(&quad.graph_name, known)?
@@ -152,7 +152,7 @@ impl Store {
             let quads =
                 self.oxigraph
                     .quads_for_pattern(None, None, Some(resource.as_ref().into()), graph);
-            for quad in quads.take(MAX_OF_DATASET) {
+            for quad in quads.take(MAX_DATASET_TRIPLES) {
                 if uses.object > 0 {
                     break;
                 }
@@ -170,8 +170,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         found.is_exact = false;
         let versions = self.versions()?;
-        found.is_complete &= versions.len() <= MAX_CHECKED;
-        for (id, version) in versions.into_iter().take(MAX_CHECKED) {
+        found.is_complete &= versions.len() <= MAX_CHECKED_DATASETS;
+        for (id, version) in versions.into_iter().take(MAX_CHECKED_DATASETS) {
             let mut uses = found.datasets.get(&id).copied().unwrap_or_default();
             check(&self.iris.graph(&id, &version), &mut uses)?;
             if uses.total() > 0 {
@@ -245,7 +245,7 @@ impl Store {
             let count = counts
                 .next()
                 .transpose()?
-                .and_then(|quad| number(&quad.object));
+                .and_then(|quad| read_number(&quad.object));
             partitions.push((id, count.unwrap_or(1)));
         }
         Ok(partitions)
@@ -256,7 +256,7 @@ fn is_type(quad: &Quad) -> bool {
     quad.predicate.as_str() == rdf::TYPE
 }
 
-fn number(term: &Term) -> Option<u64> {
+fn read_number(term: &Term) -> Option<u64> {
     match term {
         Term::Literal(literal) => Literal::value(literal).parse().ok(),
         _ => None,
@@ -285,7 +285,7 @@ mod tests {
             format!("{prefix} x:one a x:Class ; x:p x:two ; x:q 1 ."),
         )
         .expect("written");
-        let frequent: String = (0..MAX_COUNTED + 5)
+        let frequent: String = (0..MAX_COUNTED_TRIPLES + 5)
             .map(|number| format!("x:n{number} x:p x:two . "))
             .collect();
         fs::write(
@@ -320,7 +320,7 @@ mod tests {
             triple(void::ENTITIES, Literal::from(1).into()),
         ];
         store
-            .replace_derived([(store.iris().profiles(), vec![(a.clone(), profile)])])
+            .replace_derived_triples([(store.iris().profiles(), vec![(a.clone(), profile)])])
             .expect("written");
 
         let find = |name: &str| {
@@ -402,7 +402,7 @@ mod tests {
             is_complete: true,
             ..Occurrences::default()
         };
-        for number in 0..MAX_MOST_USED as u64 {
+        for number in 0..MAX_RETURNED_DATASETS as u64 {
             let id = DatasetId::new(format!("d{number:03}")).expect("an id");
             found.datasets.insert(
                 id,
@@ -412,8 +412,8 @@ mod tests {
                 },
             );
         }
-        let (datasets, is_complete) = found.most_used();
-        assert!(is_complete && datasets.len() == MAX_MOST_USED);
+        let (datasets, is_complete) = found.most_used_datasets();
+        assert!(is_complete && datasets.len() == MAX_RETURNED_DATASETS);
         assert_eq!(
             (datasets[0].0.as_str(), datasets[50].0.as_str()),
             ("d200", "d100")
@@ -427,7 +427,7 @@ mod tests {
                 ..Uses::default()
             },
         );
-        let (datasets, is_complete) = found.most_used();
-        assert!(!is_complete && datasets.len() == MAX_MOST_USED && *datasets[0].0 == last);
+        let (datasets, is_complete) = found.most_used_datasets();
+        assert!(!is_complete && datasets.len() == MAX_RETURNED_DATASETS && *datasets[0].0 == last);
     }
 }

@@ -213,7 +213,7 @@ impl Store {
         };
         let mut ids = home.known_ids(datasets);
         let mut used: BTreeSet<DatasetId> = ids.iter().flatten().cloned().collect();
-        let given: BTreeSet<DatasetId> = datasets
+        let requested: BTreeSet<DatasetId> = datasets
             .iter()
             .map(|dataset| dataset.metadata.id.clone())
             .collect();
@@ -240,15 +240,14 @@ impl Store {
                     id.clone()
                 }
                 _ => {
-                    let is_free = |other: &DatasetId| {
-                        !home.present.contains(other)
-                            && !used.contains(other)
-                            && !given.contains(other)
-                    };
                     let candidates = dataset.other_ids(source.name(), &source.id_prefix);
                     let other = candidates
                         .into_iter()
-                        .find(is_free)
+                        .find(|other| {
+                            !home.present.contains(other)
+                                && !used.contains(other)
+                                && !requested.contains(other)
+                        })
                         .ok_or_else(|| StoreError::NoId(id.clone()))?;
                     used.insert(other.clone());
                     other
@@ -375,29 +374,32 @@ impl HomeIds<'_> {
         let mut ids = Vec::with_capacity(datasets.len());
         for dataset in datasets {
             let key = dataset.key();
-            let iri = dataset
-                .metadata
-                .source
-                .as_deref()
-                .filter(|_| !matches!(dataset.entry.origin, IdOrigin::File(_)));
-            let with_iri = || {
-                let known = by_iri.get(iri?)?;
-                known
-                    .iter()
-                    .find(|id| ***id == dataset.metadata.id)
-                    .or(known.first())
-                    .copied()
-            };
             let title = title_of_key(&key);
             let known = by_entry
                 .get(&self.source.identity(&key))
                 .copied()
-                .or_else(with_iri);
+                .or_else(|| find_by_iri(&by_iri, dataset));
             let known = known.or_else(|| edited.get_mut(title?)?.pop_front());
             ids.push(known.filter(|id| used.insert(*id)).cloned());
         }
         ids
     }
+}
+
+/// Returns the dataset of the home with the IRI of a dataset, preferably the one with its id.
+fn find_by_iri<'h>(
+    by_iri: &HashMap<&str, Vec<&'h DatasetId>>,
+    dataset: &Dataset,
+) -> Option<&'h DatasetId> {
+    if matches!(dataset.entry.origin, IdOrigin::File(_)) {
+        return None;
+    }
+    let known = by_iri.get(dataset.metadata.source.as_deref()?)?;
+    known
+        .iter()
+        .find(|id| ***id == dataset.metadata.id)
+        .or(known.first())
+        .copied()
 }
 
 #[cfg(test)]

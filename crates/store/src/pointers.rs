@@ -20,18 +20,20 @@ const POINTER: NamedNodeRef<'_> = NamedNodeRef::new_unchecked(lodeseek::GRAPH);
 /// Returns the graph that has the pointers: the catalogue in homes of earlier versions.
 pub(super) fn find_graph(oxigraph: &Oxigraph, iris: &Iris) -> NamedNode {
     let (versions, catalog) = (iris.versions(), iris.catalog());
-    let names_a_graph = |quad: Quad| matches!(&quad.object, Term::NamedNode(graph) if iris.is_graph(graph.as_str()));
-    let has_pointers = |graph: &NamedNode| {
-        let quads =
-            oxigraph.quads_for_pattern(None, Some(POINTER), None, Some(graph.as_ref().into()));
-        // A damaged store may return errors without end.
-        quads.map_while(Result::ok).any(names_a_graph)
-    };
-    if !has_pointers(&versions) && has_pointers(&catalog) {
+    if !has_pointers(oxigraph, iris, &versions) && has_pointers(oxigraph, iris, &catalog) {
         catalog
     } else {
         versions
     }
+}
+
+/// Returns true if a graph has a pointer to a graph of a version.
+fn has_pointers(oxigraph: &Oxigraph, iris: &Iris, graph: &NamedNode) -> bool {
+    let quads = oxigraph.quads_for_pattern(None, Some(POINTER), None, Some(graph.as_ref().into()));
+    // A damaged store may return errors without end.
+    quads
+        .map_while(Result::ok)
+        .any(|quad| matches!(&quad.object, Term::NamedNode(graph) if iris.is_graph(graph.as_str())))
 }
 
 impl Store {
@@ -114,7 +116,7 @@ impl Store {
         let _change = self.change();
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         for (id, version) in &versions {
             let (dataset, graph) = (self.iris.dataset(id), self.iris.graph(id, version));
             for quad in self.quads_that_name(&graph)? {
@@ -196,10 +198,6 @@ mod tests {
     fn make_old(store: &Store, id: &DatasetId) {
         let version = store.version(id).expect("read").expect("a version");
         let (dataset, graph) = (store.iris.dataset(id), store.iris.graph(id, &version));
-        let replace = |old: &Quad, new: Quad| {
-            store.oxigraph.remove(old).expect("removed");
-            store.oxigraph.insert(&new).expect("inserted");
-        };
         for (subject, property, place) in [
             (dataset.clone(), lodeseek::GRAPH, store.iris.catalog()),
             (store.iris.part(id, "graph"), sd::NAME, store.iris.catalog()),
@@ -212,13 +210,12 @@ mod tests {
             let property = NamedNode::new_unchecked(property);
             let quad = Quad::new(subject, property, dataset.clone(), place);
             assert!(store.oxigraph.contains(&quad).expect("read"), "{quad}");
-            replace(
-                &quad,
-                Quad {
-                    object: graph.clone().into(),
-                    ..quad.clone()
-                },
-            );
+            let old_quad = Quad {
+                object: graph.clone().into(),
+                ..quad.clone()
+            };
+            store.oxigraph.remove(&quad).expect("removed");
+            store.oxigraph.insert(&old_quad).expect("inserted");
         }
         store
             .oxigraph
@@ -246,7 +243,7 @@ mod tests {
             store.iris.part(&id, "snippet"),
         );
         store
-            .replace_derived([(
+            .replace_derived_triples([(
                 store.iris().snippets(),
                 vec![(id.clone(), vec![link, provenance])],
             )])

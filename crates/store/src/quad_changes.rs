@@ -75,7 +75,7 @@ impl QuadChanges {
     ///
     /// # Errors
     /// If their table files cannot be written.
-    pub(super) fn load_added(&mut self, bulk: &mut BulkLoader<'_>) -> Result<(), StoreError> {
+    pub(super) fn load_added_quads(&mut self, bulk: &mut BulkLoader<'_>) -> Result<(), StoreError> {
         Ok(bulk.load_quads(self.added.drain(..))?)
     }
 
@@ -89,13 +89,13 @@ impl QuadChanges {
         store: &Store,
     ) -> Result<Written, StoreError> {
         debug_assert!(self.only_adds(), "a bulk loader removes nothing");
-        self.load_added(&mut bulk)?;
+        self.load_added_quads(&mut bulk)?;
         bulk.commit()?;
         if self.superseded.len() <= MAX_SUPERSEDED {
             return Ok(Written::Files);
         }
         // The changes are committed: what remains here is removed by the next commit.
-        if let Err(error) = remove(&self.superseded, store) {
+        if let Err(error) = remove_quads(&self.superseded, store) {
             tracing::warn!(%error, "superseded numbers remain in the store");
         }
         Ok(Written::Log)
@@ -126,7 +126,7 @@ impl QuadChanges {
     }
 }
 
-fn remove(quads: &[Quad], store: &Store) -> Result<(), StoreError> {
+fn remove_quads(quads: &[Quad], store: &Store) -> Result<(), StoreError> {
     let mut transaction = store.oxigraph.start_transaction()?;
     for quad in quads {
         transaction.remove(quad);

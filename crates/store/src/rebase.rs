@@ -10,7 +10,7 @@ use super::commit_record::CommitRecord;
 use super::internal_facts::Fact;
 use super::repair::remove_folder;
 use super::{
-    Access, SETTINGS, STORE, Store, StoreError, check_restored, graph_file, is_home, lock,
+    Access, SETTINGS, STORE, Store, StoreError, check_restoration, graph_file, is_home, lock_home,
     open_oxigraph,
 };
 use lodeseek_catalog::Iris;
@@ -115,13 +115,13 @@ pub(super) fn check(home: &Path) -> Result<(), StoreError> {
 /// If there is no home, the base is not valid, another process uses the home, content is damaged, or a file cannot be written.
 pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     let target = Iris::new(base)?;
-    check_restored(home)?;
+    check_restoration(home)?;
     if !is_home(home) && !mark_path(home).exists() {
         return Err(StoreError::NoHome {
             home: home.to_owned(),
         });
     }
-    let held = lock(home, Access::Write)?;
+    let lock = lock_home(home, Access::Write)?;
     if let Some(migration) = Migration::read(home)? {
         if migration.to != base {
             return Err(StoreError::RebaseInterrupted {
@@ -130,10 +130,10 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
             });
         }
         migration.complete(home)?;
-        drop(held);
+        drop(lock);
         return Ok(Store::open(home, Access::Read, None)?.versions()?.len());
     }
-    drop(held);
+    drop(lock);
     let old = Store::open(home, Access::Write, None)?;
     if old.iris == target {
         return Ok(old.versions()?.len());
@@ -195,17 +195,16 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
 
 /// Returns a quad with the target's IRIs in place of those of a home.
 fn move_quad(quad: Quad, from: &Iris, to: &Iris) -> Quad {
-    let node = |node: NamedNode| from.moved(&node, to).unwrap_or(node);
     let subject = match quad.subject {
-        NamedOrBlankNode::NamedNode(subject) => node(subject).into(),
+        NamedOrBlankNode::NamedNode(subject) => move_node(subject, from, to).into(),
         subject @ NamedOrBlankNode::BlankNode(_) => subject,
     };
     let object = match quad.object {
-        Term::NamedNode(object) => node(object).into(),
+        Term::NamedNode(object) => move_node(object, from, to).into(),
         object => object,
     };
     let graph_name = match quad.graph_name {
-        oxrdf::GraphName::NamedNode(graph) => node(graph).into(),
+        oxrdf::GraphName::NamedNode(graph) => move_node(graph, from, to).into(),
         graph => graph,
     };
     Quad {
@@ -214,6 +213,10 @@ fn move_quad(quad: Quad, from: &Iris, to: &Iris) -> Quad {
         object,
         graph_name,
     }
+}
+
+fn move_node(node: NamedNode, from: &Iris, to: &Iris) -> NamedNode {
+    from.change_base(&node, to).unwrap_or(node)
 }
 
 #[cfg(test)]

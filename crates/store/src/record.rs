@@ -9,10 +9,7 @@ use super::quad_changes::QuadChanges;
 use super::{Store, StoreError};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, prov, rdf, skos};
-use oxrdf::{
-    GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term,
-    Triple,
-};
+use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term, Triple};
 use oxsdatatypes::DateTime;
 use std::collections::BTreeMap;
 
@@ -158,16 +155,19 @@ impl Store {
     pub(super) fn record_quads(&self, id: &DatasetId) -> Result<Vec<Quad>, StoreError> {
         let (catalog, record) = (self.iris.catalog(), self.record(id));
         let graph: GraphName = catalog.clone().into();
-        let of = |subject: Option<NamedOrBlankNodeRef<'_>>, object: Option<Term>| {
-            let object = object.as_ref().map(Term::as_ref);
-            let quads =
-                self.oxigraph
-                    .quads_for_pattern(subject, None, object, Some(graph.as_ref()));
-            quads.collect::<Result<Vec<_>, _>>()
-        };
-        let mut quads = of(Some(record.as_ref().into()), None)?;
-        quads.extend(of(Some(catalog.as_ref().into()), Some(record.into()))?);
-        Ok(quads)
+        let statements = self.oxigraph.quads_for_pattern(
+            Some(record.as_ref().into()),
+            None,
+            None,
+            Some(graph.as_ref()),
+        );
+        let links = self.oxigraph.quads_for_pattern(
+            Some(catalog.as_ref().into()),
+            None,
+            Some(record.as_ref().into()),
+            Some(graph.as_ref()),
+        );
+        Ok(statements.chain(links).collect::<Result<Vec<_>, _>>()?)
     }
 
     /// Replaces the record of a dataset. It names the edited keys of the description. `old`: the statements of the present record.
@@ -186,29 +186,22 @@ impl Store {
             .map(|quad| quad.object.clone());
         old.iter().for_each(|quad| changes.remove(quad));
         let (catalog, record) = (self.iris.catalog(), self.record(id));
-        let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
-            let predicate = NamedNode::new_unchecked(predicate);
-            changes.add(&Quad::new(
-                subject.clone(),
-                predicate,
-                object,
-                catalog.clone(),
-            ));
-        };
         let now: Term = Literal::from(now).into();
-        add(&catalog, dcat::RECORD, record.clone().into());
-        add(
-            &record,
-            rdf::TYPE,
-            NamedNode::new_unchecked(dcat::CATALOG_RECORD).into(),
-        );
-        add(&record, foaf::PRIMARY_TOPIC, self.iris.dataset(id).into());
-        add(
-            &record,
-            dcterms::ISSUED,
-            listed.unwrap_or_else(|| now.clone()),
-        );
-        add(&record, dcterms::MODIFIED, now);
+        let mut statements: Vec<(&NamedNode, &str, Term)> = vec![
+            (&catalog, dcat::RECORD, record.clone().into()),
+            (
+                &record,
+                rdf::TYPE,
+                NamedNode::new_unchecked(dcat::CATALOG_RECORD).into(),
+            ),
+            (&record, foaf::PRIMARY_TOPIC, self.iris.dataset(id).into()),
+            (
+                &record,
+                dcterms::ISSUED,
+                listed.unwrap_or_else(|| now.clone()),
+            ),
+            (&record, dcterms::MODIFIED, now),
+        ];
         if let Some(edits) = edits {
             let keys: Vec<&str> = edits.edits.keys().collect();
             let note = format!(
@@ -216,10 +209,19 @@ impl Store {
                 keys.join(", ")
             );
             let note = Literal::new_language_tagged_literal_unchecked(note, "en");
-            add(&record, skos::CHANGE_NOTE, note.into());
+            statements.push((&record, skos::CHANGE_NOTE, note.into()));
         }
         if let Some(origin) = &stamp.origin {
-            add(&record, prov::WAS_DERIVED_FROM, origin.clone().into());
+            statements.push((&record, prov::WAS_DERIVED_FROM, origin.clone().into()));
+        }
+        for (subject, predicate, object) in statements {
+            let predicate = NamedNode::new_unchecked(predicate);
+            changes.add(&Quad::new(
+                subject.clone(),
+                predicate,
+                object,
+                catalog.clone(),
+            ));
         }
     }
 }

@@ -28,7 +28,7 @@ impl Store {
             .iter()
             .map(|id| ((*id).clone(), Vec::new()))
             .collect();
-        self.replace_derived([
+        self.replace_derived_triples([
             (self.iris.profiles(), nothing.clone()),
             (self.iris.snippets(), nothing),
         ])?;
@@ -40,7 +40,7 @@ impl Store {
         let (catalog, works) = (self.iris.catalog(), self.iris.works());
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         let mut change = StatementChange::new(self, ids.iter().copied());
         let mut recorded = Vec::new();
         for id in ids {
@@ -76,7 +76,7 @@ impl Store {
                 .collect::<Result<_, _>>()?;
             membership.iter().for_each(|quad| changes.remove(quad));
         }
-        change.remove_unused(&mut changes)?;
+        change.remove_unused_statements(&mut changes)?;
         if !recorded.is_empty() {
             self.record_changes(&mut changes, &recorded)?;
         }

@@ -17,7 +17,7 @@ use super::{
     Access, ContentPlace, Entry, GraphCounts, HomeSettings, LoadOptions, Loader,
     MultilingualLabels, ReadContent, Replaced, STORE, Store, StoreError, StoredContent,
     check_complete, commit_record, counts, empty_version, fingerprint, graph_file, journal, labels,
-    lock, open_oxigraph, read_content, settings,
+    lock_home, open_oxigraph, read_content, read_settings,
 };
 use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
@@ -77,8 +77,8 @@ impl LostDataset {
 
 const NEW: &str = "store.new";
 const OLD: &str = "store.damaged";
-/// Triples of a bulk load.
-const BATCH: usize = 500_000;
+/// Number of triples from which a batch is loaded into the store.
+const MIN_BATCH_TRIPLES: usize = 500_000;
 
 /// Rebuilds the store of a home. `recovered` contains descriptions and versions from other sources, for a catalogue that cannot be
 /// read or lacks commits.
@@ -86,7 +86,7 @@ const BATCH: usize = 500_000;
 /// # Errors
 /// If another process uses the home, its settings cannot be read, or a file cannot be written.
 pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset>, StoreError> {
-    let lock = lock(home, Access::Write)?;
+    let lock = lock_home(home, Access::Write)?;
     check_complete(home)?;
     // A missing folder is damage, too. The settings cannot be read without it.
     let present = home.join(STORE);
@@ -95,7 +95,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
         iris,
         content_place,
         ..
-    } = settings(home, Access::Read, None)?;
+    } = read_settings(home, Access::Read, None)?;
     let record = CommitRecord::read(home).ok().flatten();
     if let Some(record) = &record
         && record.base != iris.base()
@@ -114,17 +114,17 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     remove_folder(&new)?;
     let old = open_oxigraph(&present, Access::Read).ok();
     // Neither store has the lock, so that no commit is recorded before the new one is in place.
-    let without_lock =
-        |oxigraph| Store::with_parts(home, iris.clone(), oxigraph, Access::Write, None);
-    let old = old.map(without_lock);
+    let old =
+        old.map(|oxigraph| Store::with_parts(home, iris.clone(), oxigraph, Access::Write, None));
     let stored = old
         .as_ref()
         .and_then(|old| old.read_commit().ok())
         .unwrap_or(0);
     let recorded = record.as_ref().map_or(0, |record| record.commit);
+    let new_oxigraph = open_oxigraph(&new, Access::Write)?;
     let mut store = Store {
         content_place,
-        ..without_lock(open_oxigraph(&new, Access::Write)?)
+        ..Store::with_parts(home, iris, new_oxigraph, Access::Write, None)
     };
     let commits = if stored >= recorded && stored > 0 {
         Commits::All
@@ -141,7 +141,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     fs::rename(&present, &damaged).map_err(StoreError::io(&present))?;
     fs::rename(&new, &present).map_err(StoreError::io(&new))?;
     drop(lock);
-    let store = Store::open_unchecked(home, Access::Write, None)?;
+    let store = Store::open_without_check(home, Access::Write, None)?;
     store.reset_commit(stored.max(recorded) + 1)?;
     Ok(lost)
 }
@@ -373,7 +373,7 @@ impl Store {
             };
             triples += graph.len();
             batch.push((self.iris.graph(id, version), graph));
-            if triples >= BATCH {
+            if triples >= MIN_BATCH_TRIPLES {
                 self.write_graphs(&std::mem::take(&mut batch))?;
                 triples = 0;
             }

@@ -85,7 +85,7 @@ impl Store {
 
 /// Parses an IRI, or a blank node in the form `_:b0`. Returns `None` for other texts.
 #[must_use]
-pub fn resource(text: &str) -> Option<NamedOrBlankNode> {
+pub fn parse_resource(text: &str) -> Option<NamedOrBlankNode> {
     match text.strip_prefix("_:") {
         Some(label) => BlankNode::new(label).ok().map(Into::into),
         None => NamedNode::new(text).ok().map(Into::into),
@@ -132,7 +132,7 @@ impl Resources<'_> {
         resource: &NamedOrBlankNode,
         class: &NamedNode,
     ) -> Result<bool, StoreError> {
-        let resource = self.to_stored(resource);
+        let resource = self.to_store_node(resource);
         let mut quads = self.store.oxigraph.quads_for_pattern(
             Some(resource.as_ref()),
             Some(NamedNodeRef::new_unchecked(rdf::TYPE)),
@@ -205,7 +205,7 @@ impl Resources<'_> {
         resource: &NamedOrBlankNode,
         property: NamedNodeRef<'_>,
     ) -> Result<Option<u64>, StoreError> {
-        let resource = self.to_stored(resource);
+        let resource = self.to_store_node(resource);
         let quads = self.store.oxigraph.quads_for_pattern(
             Some(resource.as_ref()),
             Some(property),
@@ -240,7 +240,7 @@ impl Resources<'_> {
         let mut found = Excerpt::default();
         let mut remaining = self.max_bytes;
         for resource in resources {
-            let subject = self.to_stored(resource);
+            let subject = self.to_store_node(resource);
             for property in LABEL_PROPERTIES {
                 let property = NamedNodeRef::new_unchecked(property);
                 let graph = self.graph.as_ref().into();
@@ -304,7 +304,10 @@ impl Resources<'_> {
         resource: &NamedOrBlankNode,
         position: Position,
     ) -> impl Iterator<Item = Result<Triple, StoreError>> + use<'_> {
-        let (node, graph) = (self.to_stored(resource), Some(self.graph.as_ref().into()));
+        let (node, graph) = (
+            self.to_store_node(resource),
+            Some(self.graph.as_ref().into()),
+        );
         let quads = match position {
             Position::Subject => {
                 self.store
@@ -321,7 +324,7 @@ impl Resources<'_> {
         quads.map(|quad| Ok(blank::from_store(quad?)))
     }
 
-    fn to_stored(&self, resource: &NamedOrBlankNode) -> NamedOrBlankNode {
+    fn to_store_node(&self, resource: &NamedOrBlankNode) -> NamedOrBlankNode {
         match self.space.term_to_store(resource.clone().into()) {
             Term::BlankNode(node) => node.into(),
             _ => resource.clone(),
@@ -399,7 +402,7 @@ mod tests {
     }
 
     fn oak() -> NamedOrBlankNode {
-        resource("http://e.org/oak").expect("an IRI")
+        parse_resource("http://e.org/oak").expect("an IRI")
     }
 
     #[test]
@@ -517,7 +520,7 @@ mod tests {
                     found,
                     ["ash", "elm", "oak", "yew"].map(|name| format!("<http://e.org/{name}>"))
                 );
-                let mill = resource("http://e.org/mill").expect("an IRI");
+                let mill = parse_resource("http://e.org/mill").expect("an IRI");
                 let found = resources.number(&mill, number.as_ref()).expect("read");
                 assert_eq!(found, Some(1));
             },

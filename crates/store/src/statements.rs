@@ -221,7 +221,10 @@ impl<'s> StatementChange<'s> {
     }
 
     /// Removes the statements from the catalogue graph that no dataset makes any more.
-    pub(super) fn remove_unused(&self, changes: &mut QuadChanges) -> Result<(), StoreError> {
+    pub(super) fn remove_unused_statements(
+        &self,
+        changes: &mut QuadChanges,
+    ) -> Result<(), StoreError> {
         let catalog = self.store.iris.catalog();
         for statement in self.removed.difference(&self.added) {
             if !self.is_made_by_others(statement)? {
@@ -372,7 +375,7 @@ impl Store {
         self.bulk_load(quads.into_iter())?;
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         changes.add(&mark(&self.iris));
         let written = changes.commit(self)?;
         self.finish_commit(commit, written)

@@ -40,7 +40,7 @@ impl Store {
         }
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         present
             .difference(&undo.quads)
             .for_each(|quad| changes.remove(quad));
@@ -52,16 +52,20 @@ impl Store {
             self.statements_of(&present),
             self.statements_of(&undo.quads),
         );
-        change.remove_unused(&mut changes)?;
+        change.remove_unused_statements(&mut changes)?;
         change.insert_new(&mut changes);
-        self.record_restored(undo, &mut changes)?;
+        self.record_restored_datasets(undo, &mut changes)?;
         let written = changes.commit(self)?;
         self.described.fetch_add(1, Ordering::SeqCst);
         self.finish_commit(commit, written)
     }
 
     /// Records that datasets have their former state again: clients may have read the change that is undone.
-    fn record_restored(&self, undo: &Undo, changes: &mut QuadChanges) -> Result<(), StoreError> {
+    fn record_restored_datasets(
+        &self,
+        undo: &Undo,
+        changes: &mut QuadChanges,
+    ) -> Result<(), StoreError> {
         let mut former = HashSet::new();
         for quad in &undo.quads {
             former.extend(self.read_pointer(quad).map(|(id, _)| id));

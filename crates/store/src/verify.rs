@@ -159,7 +159,7 @@ pub fn verify_home(
         )));
     }
     check_home(home)?;
-    match Store::open_unchecked(home, Access::Read, None) {
+    match Store::open_without_check(home, Access::Read, None) {
         Ok(store) => store.verify(on_progress),
         Err(StoreError::Settings { path, reason }) => Ok(Verification::from(Damage::new(
             DamagedPart::Settings,

@@ -106,7 +106,7 @@ impl Store {
     /// # Errors
     /// If the folder is no store, or if the settings of the home cannot be read.
     pub fn open_view(home: &Path, folder: &Path) -> Result<Self, StoreError> {
-        let iris = super::settings(home, Access::Read, None)?.iris;
+        let iris = super::read_settings(home, Access::Read, None)?.iris;
         Ok(Self::with_parts(
             home,
             iris,
@@ -135,18 +135,17 @@ mod tests {
     use oxrdf::{NamedNode, Triple};
 
     fn triple(number: usize) -> Triple {
-        let node = |name: String| NamedNode::new_unchecked(format!("http://e.org/{name}"));
         Triple::new(
-            node(number.to_string()),
-            node("p".to_owned()),
-            node("o".to_owned()),
+            NamedNode::new_unchecked(format!("http://e.org/{number}")),
+            NamedNode::new_unchecked("http://e.org/p"),
+            NamedNode::new_unchecked("http://e.org/o"),
         )
     }
 
     fn write(store: &Store, number: usize) {
         let id = lodeseek_catalog::DatasetId::new(number.to_string()).expect("an id");
         store
-            .replace_derived([(store.iris().profiles(), vec![(id, vec![triple(number)])])])
+            .replace_derived_triples([(store.iris().profiles(), vec![(id, vec![triple(number)])])])
             .expect("written");
     }
 

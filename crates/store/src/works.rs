@@ -210,7 +210,7 @@ impl Store {
         }
         let commit = self.start_commit();
         let mut changes = QuadChanges::default();
-        self.mark(&commit, &mut changes)?;
+        self.mark_commit(&commit, &mut changes)?;
         old.iter().for_each(|quad| changes.remove(quad));
         new.iter().for_each(|quad| changes.add(quad));
         self.write_described_checksum(&mut changes)?;
@@ -323,15 +323,14 @@ mod tests {
     }
 
     fn works(list: &[(&str, &[&str])]) -> BTreeMap<String, CitingWork> {
-        let work = |(title, datasets): &(&str, &[&str])| CitingWork {
-            title: (*title).to_owned(),
-            summary: String::new(),
-            year: Some(2020),
-            url: None,
-            datasets: datasets.iter().map(|text| id(text)).collect(),
-        };
         list.iter()
-            .map(work)
+            .map(|(title, datasets)| CitingWork {
+                title: (*title).to_owned(),
+                summary: String::new(),
+                year: Some(2020),
+                url: None,
+                datasets: datasets.iter().map(|text| id(text)).collect(),
+            })
             .map(|work| (work.key(), work))
             .collect()
     }
@@ -450,13 +449,16 @@ mod tests {
         let reader = Store::open(&home, Access::Read, None).expect("a home");
         assert_eq!(graph(&reader).0, 0, "it cannot be written");
         drop(reader);
-        let open = || Store::open(&home, Access::Write, None).expect("a home");
-        assert_eq!(graph(&open()), expected);
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        assert_eq!(graph(&store), expected);
+        drop(store);
         // The file changed, and the graph did not.
         fs::write(works_path(&home), first).expect("written");
-        assert_eq!(graph(&open()), (5, links(&[("a", "One")])));
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        assert_eq!(graph(&store), (5, links(&[("a", "One")])));
+        drop(store);
         fs::write(works_path(&home), "damaged\n").expect("written");
-        let store = open();
+        let store = Store::open(&home, Access::Write, None).expect("a home");
         store.set_works_aside().expect("renamed");
         assert_eq!(graph(&store), (0, Vec::new()));
     }
@@ -551,18 +553,17 @@ mod tests {
     }
 
     fn works_of(list: &RandomList) -> BTreeMap<String, CitingWork> {
-        let work = |(title, year, datasets, has_url): &(u8, u8, Vec<u8>, bool)| CitingWork {
-            title: format!("Work {title}"),
-            summary: String::new(),
-            year: Some(2000 + i32::from(*year)),
-            url: has_url.then(|| format!("https://e.org/{title}")),
-            datasets: datasets
-                .iter()
-                .map(|number| id(&format!("d{number}")))
-                .collect(),
-        };
         list.iter()
-            .map(work)
+            .map(|(title, year, datasets, has_url)| CitingWork {
+                title: format!("Work {title}"),
+                summary: String::new(),
+                year: Some(2000 + i32::from(*year)),
+                url: has_url.then(|| format!("https://e.org/{title}")),
+                datasets: datasets
+                    .iter()
+                    .map(|number| id(&format!("d{number}")))
+                    .collect(),
+            })
             .map(|work| (work.key(), work))
             .collect()
     }

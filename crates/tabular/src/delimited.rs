@@ -2,7 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::encoding::{TextEncoding, Utf8Reader};
-use crate::limits::{MAX_RECORD_BYTES, SNIFFED_BYTES};
+use crate::limits::{MAX_RECORD_BYTES, MAX_SNIFF_BYTES};
 use crate::output::Output;
 use crate::table::{FormatFacts, Rows, TablePlace, read_table};
 use csv::StringRecord;
@@ -21,9 +21,9 @@ pub(crate) fn read(
 ) -> io::Result<()> {
     let mut head = Vec::new();
     (&mut reader)
-        .take(SNIFFED_BYTES as u64)
+        .take(MAX_SNIFF_BYTES as u64)
         .read_to_end(&mut head)?;
-    let is_whole = head.len() < SNIFFED_BYTES;
+    let is_whole = head.len() < MAX_SNIFF_BYTES;
     let encoding = TextEncoding::detect(&head, is_whole);
     let sample = encoding.decode_sample(&head);
     let dialect = Dialect::detect(&sample, is_whole, expected);
@@ -195,7 +195,7 @@ impl<R> DelimitedRows<R> {
     }
 
     /// Divides the last record, whose last cell has the rest of the file because its quote is not closed, into rows.
-    fn divide_unclosed(&mut self, row: &mut StringRecord) {
+    fn divide_unclosed_record(&mut self, row: &mut StringRecord) {
         let Some(last) = row.iter().next_back().filter(|cell| cell.contains('\n')) else {
             return;
         };
@@ -243,7 +243,7 @@ impl<R: Read> Rows for DelimitedRows<R> {
                     && self.dialect.escape.is_none()
                     && self.bytes.has_unclosed_quote()
                 {
-                    self.divide_unclosed(row);
+                    self.divide_unclosed_record(row);
                 }
                 let is_long = self.reader.position().line() > self.line + 2;
                 if is_long && self.first_enclosing_line.is_none() && self.encloses_rows(row) {

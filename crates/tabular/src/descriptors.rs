@@ -43,7 +43,7 @@ pub(crate) fn find(path: &Path) -> TableDescription {
         }
         if description.columns.is_empty() {
             for place in ["dictionary.csv", "data-raw/dictionary.csv"] {
-                dictionary(&current.join(place), path, &mut description);
+                read_dictionary(&current.join(place), path, &mut description);
             }
         }
         folder = current.parent();
@@ -172,8 +172,8 @@ fn data_package(folder: &Path, table: &Path, description: &mut TableDescription)
         {
             continue;
         }
-        description.title = text(resource, "title");
-        description.description = text(resource, "description");
+        description.title = text_member(resource, "title");
+        description.description = text_member(resource, "description");
         let referenced;
         let schema = match &resource["schema"] {
             Value::String(reference) => {
@@ -189,7 +189,7 @@ fn data_package(folder: &Path, table: &Path, description: &mut TableDescription)
         description.columns = fields
             .iter()
             .filter_map(Value::as_object)
-            .map(field)
+            .map(describe_field)
             .collect();
         return;
     }
@@ -220,7 +220,7 @@ fn resource_paths(resource: &Value) -> Vec<PathBuf> {
 }
 
 /// Returns a text; of several languages, the first one.
-fn text(object: &Value, key: &str) -> Option<String> {
+fn text_member(object: &Value, key: &str) -> Option<String> {
     let text = match &object[key] {
         Value::String(text) => text.trim(),
         Value::Object(languages) => languages.values().find_map(Value::as_str)?.trim(),
@@ -229,13 +229,13 @@ fn text(object: &Value, key: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn field(field: &Map<String, Value>) -> ColumnDescription {
+fn describe_field(field: &Map<String, Value>) -> ColumnDescription {
     let value = Value::Object(field.clone());
-    let name = text(&value, "name").unwrap_or_default();
+    let name = text_member(&value, "name").unwrap_or_default();
     ColumnDescription {
-        title: text(&value, "title").filter(|title| *title != name),
-        description: text(&value, "description"),
-        unit: text(&value, "unit"),
+        title: text_member(&value, "title").filter(|title| *title != name),
+        description: text_member(&value, "description"),
+        unit: text_member(&value, "unit"),
         // `rdfType` is the class of the values, no property.
         property: None,
         is_text: field.get("type").and_then(Value::as_str) == Some("string"),
@@ -244,7 +244,7 @@ fn field(field: &Map<String, Value>) -> ColumnDescription {
 }
 
 /// Reads a data dictionary: a table with a row for each column, as packages of R have it.
-fn dictionary(path: &Path, table: &Path, description: &mut TableDescription) {
+fn read_dictionary(path: &Path, table: &Path, description: &mut TableDescription) {
     let Some(bytes) = read_file(path).filter(|_| path != table) else {
         return;
     };
@@ -254,42 +254,30 @@ fn dictionary(path: &Path, table: &Path, description: &mut TableDescription) {
     let Ok(header) = reader.headers().cloned() else {
         return;
     };
-    let column = |names: &[&str]| {
-        header
-            .iter()
-            .position(|cell| names.contains(&cell.trim().to_lowercase().as_str()))
-    };
     let (Some(name), Some(text)) = (
-        column(&["variable_name", "variable", "column", "field"]),
-        column(&["description", "label", "definition"]),
+        find_column(&header, &["variable_name", "variable", "column", "field"]),
+        find_column(&header, &["description", "label", "definition"]),
     ) else {
         return;
     };
-    let (file, unit) = (
-        column(&["file_name", "file"]),
-        column(&["unit", "unit_type"]),
-    );
+    let file = find_column(&header, &["file_name", "file"]);
+    let unit = find_column(&header, &["unit", "unit_type"]);
     let table = table.file_name().unwrap_or_default().to_string_lossy();
     let (mut own, mut others) = (Vec::new(), Vec::new());
     for record in reader.records().take(crate::limits::MAX_COLUMNS).flatten() {
-        let cell = |place: Option<usize>| {
-            place
-                .and_then(|place| record.get(place))
-                .map(str::trim)
-                .filter(|cell| !cell.is_empty())
-        };
-        let Some(name) = cell(Some(name)) else {
+        let Some(name) = cell_text(&record, name) else {
             continue;
         };
         let column = ColumnDescription {
             name: name.to_owned(),
-            description: cell(Some(text)).map(str::to_owned),
-            unit: cell(unit).map(str::to_owned),
+            description: cell_text(&record, text).map(str::to_owned),
+            unit: unit
+                .and_then(|unit| cell_text(&record, unit))
+                .map(str::to_owned),
             ..ColumnDescription::default()
         };
-        let is_own =
-            cell(file).is_none_or(|file| file_stem(file).eq_ignore_ascii_case(file_stem(&table)));
-        if is_own {
+        let file = file.and_then(|file| cell_text(&record, file));
+        if file.is_none_or(|file| file_stem(file).eq_ignore_ascii_case(file_stem(&table))) {
             own.push(column);
         } else {
             others.push(column);
@@ -297,6 +285,19 @@ fn dictionary(path: &Path, table: &Path, description: &mut TableDescription) {
     }
     // A dictionary of other files explains the columns of the same names.
     description.columns = if own.is_empty() { others } else { own };
+}
+
+/// Returns the place of the first column with one of these names.
+fn find_column(header: &csv::StringRecord, names: &[&str]) -> Option<usize> {
+    header
+        .iter()
+        .position(|cell| names.contains(&cell.trim().to_lowercase().as_str()))
+}
+
+/// Returns the text of a cell, if there is any.
+fn cell_text(record: &csv::StringRecord, place: usize) -> Option<&str> {
+    let text = record.get(place)?.trim();
+    if text.is_empty() { None } else { Some(text) }
 }
 
 #[cfg(test)]

@@ -180,20 +180,20 @@ struct QuotedCells {
 impl QuotedCells {
     fn count(sample: &str, quote: char, escape: Option<u8>, delimiter: u8, is_whole: bool) -> Self {
         let mut found = Self::default();
-        let ends_cell = |c: char| c == delimiter as char || matches!(c, '\n' | '\r');
+        let cell_ends = [delimiter as char, '\n', '\r'];
         let mut is_start = true;
         let mut rest = sample;
         while let Some(character) = rest.chars().next() {
             rest = &rest[character.len_utf8()..];
             if !is_start || character != quote {
-                is_start = ends_cell(character);
+                is_start = cell_ends.contains(&character);
                 continue;
             }
             match closing_quote(rest, quote, escape) {
                 Some(end) => {
                     rest = &rest[end + 1..];
                     let after = rest.trim_start_matches(' ').chars().next();
-                    if after.is_none_or(ends_cell) {
+                    if after.is_none_or(|after| cell_ends.contains(&after)) {
                         found.closed += 1;
                     } else {
                         found.loose += 1;

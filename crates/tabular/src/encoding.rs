@@ -122,10 +122,10 @@ fn detect_legacy(sample: &[u8], is_whole: bool) -> &'static Encoding {
     detector.feed(sample, is_whole);
     let guess = detector.guess(None, Utf8Detection::Deny);
     // The detector lacks the encoding of old Macintosh computers, which spreadsheets there still write.
-    let macintosh = plausibility(sample, MACINTOSH);
-    if guess.is_single_byte() && macintosh > plausibility(sample, guess) {
+    let macintosh = rate_plausibility(sample, MACINTOSH);
+    if guess.is_single_byte() && macintosh > rate_plausibility(sample, guess) {
         // Symbols alone are nothing that the detector knows. They are more frequent in files of newer computers.
-        if plausibility(sample, WINDOWS_1252) >= macintosh {
+        if rate_plausibility(sample, WINDOWS_1252) >= macintosh {
             return WINDOWS_1252;
         }
         return MACINTOSH;
@@ -135,7 +135,7 @@ fn detect_legacy(sample: &[u8], is_whole: bool) -> &'static Encoding {
 
 /// Returns the plausibility of an encoding of one byte a character: letters within words, quotes at their ends, and no capital
 /// letter, symbol or control character within a word.
-fn plausibility(sample: &[u8], encoding: &'static Encoding) -> i64 {
+fn rate_plausibility(sample: &[u8], encoding: &'static Encoding) -> i64 {
     let (text, _) = encoding.decode_without_bom_handling(sample);
     let characters: Vec<char> = text.chars().collect();
     let mut score = 0;

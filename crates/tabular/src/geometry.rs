@@ -2,7 +2,7 @@
 
 use crate::limits::MAX_WKT_BYTES;
 use crate::value::Value;
-use crate::wkb::{geometry, position};
+use crate::wkb::{geometry_value, position_value};
 use std::fmt::Write as _;
 
 /// Geometry as text.
@@ -158,8 +158,8 @@ impl Topology {
         }
         let transform = match document.get("transform") {
             Some(transform) => Some([
-                pair(transform.get("scale")?)?,
-                pair(transform.get("translate")?)?,
+                read_pair(transform.get("scale")?)?,
+                read_pair(transform.get("translate")?)?,
             ]),
             None => None,
         };
@@ -172,7 +172,7 @@ impl Topology {
             let mut positions = Vec::new();
             let mut last = [0.0, 0.0];
             for position in arc.as_list()? {
-                let [x, y] = pair(position)?;
+                let [x, y] = read_pair(position)?;
                 // Integral positions are distances from the one before.
                 last = match transform {
                     Some(_) => [last[0] + x, last[1] + y],
@@ -206,7 +206,7 @@ impl Topology {
                 None => Value::Null,
                 Some(kind) => self
                     .geometry(member, 0)
-                    .unwrap_or_else(|| geometry(kind, Value::Null)),
+                    .unwrap_or_else(|| geometry_value(kind, Value::Null)),
             };
             parts.push(("geometry".to_owned(), shape));
             features.push(Value::Object(parts));
@@ -242,7 +242,7 @@ impl Topology {
             }
             _ => self.lines(object.get("arcs")?, levels)?,
         };
-        Some(geometry(kind, coordinates))
+        Some(geometry_value(kind, coordinates))
     }
 
     /// Returns lists of arcs as coordinates. A list of arcs is one line.
@@ -274,7 +274,7 @@ impl Topology {
     }
 
     fn point(&self, position: &Value) -> Option<Value> {
-        Some(position_of(self.place(pair(position)?)))
+        Some(position_of(self.place(read_pair(position)?)))
     }
 
     fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
@@ -285,13 +285,13 @@ impl Topology {
     }
 }
 
-fn pair(value: &Value) -> Option<[f64; 2]> {
+fn read_pair(value: &Value) -> Option<[f64; 2]> {
     let numbers = value.as_list()?;
     Some([numbers.first()?.as_number()?, numbers.get(1)?.as_number()?])
 }
 
 fn position_of([x, y]: [f64; 2]) -> Value {
-    position(x, y)
+    position_value(x, y)
 }
 
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use crate::encoding::TextEncoding;
 use crate::geometry::Topology;
 use crate::json_stat::{self, is_json_stat};
-use crate::limits::{MAX_JSON_BYTES, SNIFFED_BYTES};
+use crate::limits::{MAX_JSON_BYTES, MAX_SNIFF_BYTES};
 use crate::output::Output;
 use crate::records::RecordWriter;
 use crate::table::{FormatFacts, Rows, TablePlace, file_stem, read_table};
@@ -24,9 +24,9 @@ pub(crate) fn read(
 ) -> io::Result<()> {
     let mut head = Vec::new();
     (&mut reader)
-        .take(SNIFFED_BYTES as u64)
+        .take(MAX_SNIFF_BYTES as u64)
         .read_to_end(&mut head)?;
-    let encoding = TextEncoding::detect(&head, head.len() < SNIFFED_BYTES);
+    let encoding = TextEncoding::detect(&head, head.len() < MAX_SNIFF_BYTES);
     let beginning = Beginning::read(encoding.decode(Cursor::new(head).chain(reader)));
     let sample = String::from_utf8_lossy(&beginning.bytes).into_owned();
     let is_whole = beginning.is_whole;
@@ -75,10 +75,10 @@ impl<R: Read> Beginning<R> {
         while !is_whole && error.is_none() && (bytes.len() as u64) < MAX_JSON_BYTES {
             let before = bytes.len();
             let read = (&mut rest)
-                .take(SNIFFED_BYTES as u64)
+                .take(MAX_SNIFF_BYTES as u64)
                 .read_to_end(&mut bytes);
             error = read.err();
-            is_whole = error.is_none() && bytes.len() - before < SNIFFED_BYTES;
+            is_whole = error.is_none() && bytes.len() - before < MAX_SNIFF_BYTES;
             // The part behind that of the line's end may be needed: it has the next line.
             if has_line {
                 break;
@@ -332,9 +332,9 @@ struct Document<'p, R: Read> {
 impl<R: Read> Document<'_, R> {
     fn read(mut self, output: &mut Output<'_>) -> io::Result<()> {
         match next_event(&mut self.parser)? {
-            OwnedEvent::StartArray => self.list(output)?,
-            OwnedEvent::StartObject if self.is_whole => self.whole(output)?,
-            OwnedEvent::StartObject => self.object(output)?,
+            OwnedEvent::StartArray => self.read_list(output)?,
+            OwnedEvent::StartObject if self.is_whole => self.read_whole_document(output)?,
+            OwnedEvent::StartObject => self.read_object(output)?,
             OwnedEvent::Eof => return Ok(()),
             first => {
                 let value = read_value(first, &mut self.parser)?;
@@ -356,7 +356,7 @@ impl<R: Read> Document<'_, R> {
         )
     }
 
-    fn list(&mut self, output: &mut Output<'_>) -> io::Result<()> {
+    fn read_list(&mut self, output: &mut Output<'_>) -> io::Result<()> {
         let first = self.next_value()?;
         if let Some(Value::List(_)) = first {
             let (place, format) = (self.place, table_format("JSON", self.encoding));
@@ -375,7 +375,7 @@ impl<R: Read> Document<'_, R> {
     }
 
     /// Reads a cube, a topology, or else an object, as a whole.
-    fn whole(&mut self, output: &mut Output<'_>) -> io::Result<()> {
+    fn read_whole_document(&mut self, output: &mut Output<'_>) -> io::Result<()> {
         let value = read_value(OwnedEvent::StartObject, &mut self.parser)?;
         if json_stat::read(&value, self.encoding, self.place, output)? {
             return Ok(());
@@ -407,7 +407,7 @@ impl<R: Read> Document<'_, R> {
     }
 
     /// Reads an object. Lists in it are read element by element.
-    fn object(&mut self, output: &mut Output<'_>) -> io::Result<()> {
+    fn read_object(&mut self, output: &mut Output<'_>) -> io::Result<()> {
         let mut writer = self.writer(output);
         if let Some(crs) = &self.crs {
             writer.set_reference_system(crs);
@@ -634,15 +634,15 @@ fn to_json(value: &Value) -> String {
         Value::Object(members) => {
             let mut parts = Vec::with_capacity(members.len());
             for (key, member) in members {
-                parts.push(format!("{}:{}", quote(key), to_json(member)));
+                parts.push(format!("{}:{}", quote_json(key), to_json(member)));
             }
             format!("{{{}}}", parts.join(","))
         }
-        Value::Text(text) => quote(text),
+        Value::Text(text) => quote_json(text),
         other => other.scalar_text().unwrap_or("null").to_owned(),
     }
 }
 
-fn quote(text: &str) -> String {
+fn quote_json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -242,13 +242,11 @@ impl<'v> Parts<'v> {
     /// Returns the parts; `None` if a value is no data set. In version 1, `id` and `size` are members of `dimension`.
     fn find(set: &'v Value) -> Option<Self> {
         let dimensions = set.get("dimension")?;
-        let list_of = |key| {
-            let list = set.get(key).or_else(|| dimensions.get(key));
-            list.and_then(Value::as_list)
-        };
+        let ids = set.get("id").or_else(|| dimensions.get("id"))?;
+        let sizes = set.get("size").or_else(|| dimensions.get("size"))?;
         Some(Self {
-            ids: list_of("id")?,
-            sizes: list_of("size")?,
+            ids: ids.as_list()?,
+            sizes: sizes.as_list()?,
             dimensions,
             values: set.get("value")?,
         })
@@ -294,7 +292,7 @@ impl<'v> Cube<'v> {
                 .enumerate()
                 .collect(),
             Some(statuses) => {
-                cells(statuses, self.size).map_err(|reason| format!("the status: {reason}"))?
+                read_cells(statuses, self.size).map_err(|reason| format!("the status: {reason}"))?
             }
         };
         let extension = document.get("extension");
@@ -342,7 +340,7 @@ impl<'v> Cube<'v> {
             let dimension = described
                 .get(id)
                 .ok_or_else(|| format!("the dimension {id} is not described"))?;
-            let categories = categories(dimension)?;
+            let categories = read_categories(dimension)?;
             if categories.len() != count {
                 return Err(format!(
                     "the dimension {id} has {} categories and the size {count}",
@@ -353,7 +351,7 @@ impl<'v> Cube<'v> {
             let label = dimension.get("label").and_then(Value::as_text);
             dimensions.push(Dimension {
                 label: label.unwrap_or(id).to_owned(),
-                units: units(dimension),
+                units: read_units(dimension),
                 categories,
             });
         }
@@ -363,7 +361,7 @@ impl<'v> Cube<'v> {
             _ => false,
         };
         Ok(Self {
-            cells: cells(values, size)?,
+            cells: read_cells(values, size)?,
             has_other_values,
             dimensions,
             size,
@@ -412,7 +410,7 @@ fn is_other_value(value: &Value) -> bool {
 }
 
 /// Returns the cells with a number, ascending. A sparse cube is an object with the places of cells as its keys.
-fn cells(values: &Value, size: usize) -> Result<Vec<(usize, &str)>, String> {
+fn read_cells(values: &Value, size: usize) -> Result<Vec<(usize, &str)>, String> {
     let mut cells = Vec::new();
     match values {
         Value::List(list) if list.len() == size => {
@@ -456,22 +454,22 @@ fn category_codes(category: &Value) -> Option<Vec<&str>> {
 }
 
 /// Returns the units of a dimension's categories, in the order of their positions. `None` if there are none.
-fn units(dimension: &Value) -> Option<Vec<String>> {
+fn read_units(dimension: &Value) -> Option<Vec<String>> {
     let category = dimension.get("category")?;
     let described = category.get("unit")?;
     let mut units = Vec::new();
     for code in category_codes(category)? {
-        let unit = described.get(code);
-        let text = |key| unit.and_then(|unit| unit.get(key)).and_then(Value::as_text);
-        let label = text("label").or_else(|| text("symbol")).unwrap_or_default();
-        units.push(label.to_owned());
+        let label = described
+            .get(code)
+            .and_then(|unit| text_of(unit, "label").or_else(|| text_of(unit, "symbol")));
+        units.push(label.unwrap_or_default());
     }
     units.iter().any(|unit| !unit.is_empty()).then_some(units)
 }
 
 /// Returns the labels of a dimension's categories, in the order of their positions. A label of several categories is followed by the
 /// code, which alone identifies a category.
-fn categories(dimension: &Value) -> Result<Vec<String>, String> {
+fn read_categories(dimension: &Value) -> Result<Vec<String>, String> {
     let category = dimension
         .get("category")
         .ok_or("a dimension without categories")?;
@@ -481,14 +479,15 @@ fn categories(dimension: &Value) -> Result<Vec<String>, String> {
     for (key, label) in labels.and_then(Value::as_object).unwrap_or_default() {
         names.extend(label.as_text().map(|label| (key.as_str(), label)));
     }
-    let label_of = |key| names.get(key).copied().unwrap_or(key);
     let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
-    for &key in &keys {
-        *uses.entry(label_of(key)).or_default() += 1;
-    }
-    let mut categories = Vec::with_capacity(keys.len());
+    let mut labelled = Vec::with_capacity(keys.len());
     for key in keys {
-        let label = label_of(key);
+        let label = names.get(key).copied().unwrap_or(key);
+        *uses.entry(label).or_default() += 1;
+        labelled.push((key, label));
+    }
+    let mut categories = Vec::with_capacity(labelled.len());
+    for (key, label) in labelled {
         categories.push(if uses.get(label).is_some_and(|uses| *uses > 1) {
             format!("{label} ({key})")
         } else {

@@ -57,7 +57,7 @@ pub(crate) fn detect_layout<R: AsRef<[String]>>(rows: &[R], formats: &[NumberFor
     layout
 }
 
-fn filled(row: &[String]) -> usize {
+fn count_filled_cells(row: &[String]) -> usize {
     row.iter().filter(|cell| !cell.trim().is_empty()).count()
 }
 
@@ -89,8 +89,9 @@ fn preamble_rows(rows: &[&[String]], width: usize, formats: &[NumberFormat]) -> 
         let is_comment = row
             .first()
             .is_some_and(|cell| cell.starts_with('#') && row.len() < width);
-        let has_corner = filled(row) + 1 >= width && has_empty_corner(row, &rows[place + 1..]);
-        if is_comment || (filled(row) < enough && !has_corner) {
+        let has_corner =
+            count_filled_cells(row) + 1 >= width && has_empty_corner(row, &rows[place + 1..]);
+        if is_comment || (count_filled_cells(row) < enough && !has_corner) {
             continue;
         }
         if !is_title(row, &rows[place + 1..], width, formats) {
@@ -131,7 +132,7 @@ fn is_title(row: &[String], below: &[&[String]], width: usize, formats: &[Number
             && are_names(header, data, formats)
     };
     place < MAX_PREAMBLE_ROWS
-        && filled(header) == width
+        && count_filled_cells(header) == width
         && header.iter().enumerate().all(|(place, cell)| {
             let kind = cell_kind(cell, format_of(formats, place));
             matches!(kind, CellKind::Empty | CellKind::Text | CellKind::Integer)
@@ -141,7 +142,9 @@ fn is_title(row: &[String], below: &[&[String]], width: usize, formats: &[Number
 
 /// Returns true if only the first two cells of a row are filled, in a table of more columns.
 fn is_pair(row: &[String], width: usize) -> bool {
-    width > 2 && filled(row) == 2 && row.iter().take(2).all(|cell| !cell.trim().is_empty())
+    width > 2
+        && count_filled_cells(row) == 2
+        && row.iter().take(2).all(|cell| !cell.trim().is_empty())
 }
 
 fn format_of(formats: &[NumberFormat], place: usize) -> NumberFormat {

@@ -108,12 +108,19 @@ fn format_of(document: &DocumentHead<'_>) -> Option<Format> {
 /// use lodeseek_rdf::dump::DocumentHead;
 /// use lodeseek_tabular::is_table_file;
 ///
-/// let head = |name, bytes| DocumentHead { name, media_type: None, bytes, is_whole: true, path: None };
-/// assert!(is_table_file(&head("trees.csv", b"name,height\noak,21\n")));
-/// assert!(!is_table_file(&head("trees.csv", b"@prefix e: <http://e.org/> .")));
-/// assert!(!is_table_file(&head("trees.json", b"[{\"name\": \"oak\"}]")));
+/// let table = DocumentHead {
+///     name: "trees.csv",
+///     media_type: None,
+///     bytes: b"name,height\noak,21\n",
+///     is_whole: true,
+///     path: None,
+/// };
+/// assert!(is_table_file(&table));
+/// assert!(!is_table_file(&DocumentHead { bytes: b"@prefix e: <http://e.org/> .", ..table }));
+/// let list = DocumentHead { name: "trees.json", bytes: b"[{\"name\": \"oak\"}]", ..table };
+/// assert!(!is_table_file(&list));
 /// let cube = br#"{"class": "dataset", "dimension": {"year": {"category": {"index": ["2025"]}}}, "id": ["year"], "size": [1], "value": [7]}"#;
-/// assert!(is_table_file(&head("trees.json", cube)));
+/// assert!(is_table_file(&DocumentHead { bytes: cube, ..list }));
 /// ```
 #[must_use]
 pub fn is_table_file(document: &DocumentHead<'_>) -> bool {

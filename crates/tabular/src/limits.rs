@@ -8,10 +8,10 @@ pub const MAX_CELL_BYTES: usize = 10_000;
 pub const MAX_RECORD_BYTES: u64 = 8 << 20;
 /// Maximum size of a header in bytes. Longer headers are cut.
 pub const MAX_HEADER_BYTES: usize = 500;
-/// Number of bytes from which encoding, delimiter and format are detected.
-pub const SNIFFED_BYTES: usize = 256 << 10;
-/// Number of rows from which headers and types of columns are determined.
-pub const SAMPLED_ROWS: usize = 500;
+/// Maximum number of bytes from which encoding, delimiter and format are detected.
+pub const MAX_SNIFF_BYTES: usize = 256 << 10;
+/// Maximum number of rows from which headers and types of columns are determined.
+pub const MAX_SAMPLE_ROWS: usize = 500;
 /// Maximum number of bytes of the rows from which headers and types are determined.
 pub const MAX_SAMPLE_BYTES: usize = 8 << 20;
 /// Maximum number of rows above the header: titles, sources, notes.

@@ -64,7 +64,7 @@ impl<'a> Output<'a> {
     }
 
     /// Adds a triple with a typed literal.
-    pub(crate) fn typed(
+    pub(crate) fn typed_literal(
         &mut self,
         subject: &str,
         predicate: &str,
@@ -80,7 +80,7 @@ impl<'a> Output<'a> {
 
     /// Adds a triple with an `xsd:integer`.
     pub(crate) fn integer(&mut self, subject: &str, predicate: &str, object: u64) {
-        self.typed(subject, predicate, &object.to_string(), xsd::INTEGER);
+        self.typed_literal(subject, predicate, &object.to_string(), xsd::INTEGER);
     }
 
     fn add(&mut self, subject: &str, predicate: &str, object: TermRef<'_>) {

@@ -73,7 +73,7 @@ fn read_chunks(
     let bytes = chunks.len();
     let reader = SerializedFileReader::new(chunks).map_err(unreadable)?;
     let metadata = reader.metadata().clone();
-    check(&metadata, bytes)?;
+    check_metadata(&metadata, bytes)?;
     let fields = metadata.file_metadata().schema().get_fields();
     let geo = geo_metadata(&metadata);
     let mut columns: Vec<Column> = fields
@@ -190,7 +190,7 @@ fn unreadable(error: ParquetError) -> io::Error {
 }
 
 /// Refuses files that are too wide, that declare more values than their bytes can have, or whose types the library does not convert.
-fn check(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
+fn check_metadata(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
     let schema = metadata.file_metadata().schema_descr();
     if schema.num_columns() > MAX_COLUMNS {
         return Err(Refusal::ColumnCount { limit: MAX_COLUMNS }.into());
@@ -362,7 +362,9 @@ impl Column {
                 Field::Bytes(bytes) => wkb::to_geometry(bytes.data()),
                 _ => None,
             },
-            ColumnKind::Coordinates(kind) => Some(wkb::geometry(kind, coordinates(field)?)),
+            ColumnKind::Coordinates(kind) => {
+                Some(wkb::geometry_value(kind, read_coordinates(field)?))
+            }
             ColumnKind::Plain | ColumnKind::Nested => plain_value(field, &self.schema, 0, left_out),
         }
     }
@@ -411,19 +413,21 @@ fn plain_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) -
         (Field::Long(value), Some(LogicalType::Timestamp(timestamp)))
             if timestamp.unit == TimeUnit::NANOS =>
         {
-            moment(i128::from(*value), schema)?
+            date_time_value(i128::from(*value), schema)?
         }
         (Field::Long(value), Some(LogicalType::Time(_))) => Value::Text(time_of_day(*value)?),
-        (Field::TimestampMillis(value), _) => moment(i128::from(*value) * 1_000_000, schema)?,
-        (Field::TimestampMicros(value), _) => moment(i128::from(*value) * 1_000, schema)?,
+        (Field::TimestampMillis(value), _) => {
+            date_time_value(i128::from(*value) * 1_000_000, schema)?
+        }
+        (Field::TimestampMicros(value), _) => date_time_value(i128::from(*value) * 1_000, schema)?,
         (Field::Date(days), _) => {
             let nanoseconds = i128::from(*days) * 86_400 * 1_000_000_000;
             let date_time = date_time(nanoseconds)?.to_string();
             Value::Text(date_time.split('T').next()?.to_owned())
         }
-        (Field::Float16(value), _) => number(f64::from(*value), value.to_string()),
-        (Field::Float(value), _) => number(f64::from(*value), format!("{value:?}")),
-        (Field::Double(value), _) => number(*value, format!("{value:?}")),
+        (Field::Float16(value), _) => number_value(f64::from(*value), value.to_string()),
+        (Field::Float(value), _) => number_value(f64::from(*value), format!("{value:?}")),
+        (Field::Double(value), _) => number_value(*value, format!("{value:?}")),
         (Field::Decimal(decimal), _) if decimal.data().len() > MAX_DECIMAL_BYTES => return None,
         (
             Field::Byte(_)
@@ -439,7 +443,7 @@ fn plain_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) -
         ) => Value::Number(field.to_string()),
         (Field::TimeMillis(_) | Field::TimeMicros(_), _) => Value::Text(field.to_string()),
         (Field::Str(text), _) => Value::Text(text.clone()),
-        (Field::Bytes(bytes), Some(LogicalType::Uuid)) => Value::Text(uuid(bytes.data())?),
+        (Field::Bytes(bytes), Some(LogicalType::Uuid)) => Value::Text(format_uuid(bytes.data())?),
         // Old writers do not mark texts.
         (Field::Bytes(bytes), _) => Value::Text(bytes.as_utf8().ok()?.to_owned()),
         (Field::Group(_) | Field::MapInternal(_) | Field::ListInternal(_), _) => {
@@ -455,7 +459,7 @@ fn nested_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) 
     let mut members = Vec::new();
     match field {
         Field::Group(row) => {
-            for ((name, member), schema) in row.get_column_iter().zip(children(schema)) {
+            for ((name, member), schema) in row.get_column_iter().zip(child_types(schema)) {
                 members.push((
                     name.clone(),
                     part_value(member, schema, depth + 1, left_out),
@@ -463,7 +467,7 @@ fn nested_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) 
             }
         }
         Field::MapInternal(map) => {
-            let [key_schema, value_schema] = children(children(schema).first()?) else {
+            let [key_schema, value_schema] = child_types(child_types(schema).first()?) else {
                 return None;
             };
             for (key, member) in map.entries() {
@@ -498,7 +502,7 @@ fn part_value(field: &Field, schema: &Type, depth: usize, left_out: &mut u64) ->
     })
 }
 
-fn children(schema: &Type) -> &[TypePtr] {
+fn child_types(schema: &Type) -> &[TypePtr] {
     match schema {
         Type::GroupType { fields, .. } => fields,
         Type::PrimitiveType { .. } => &[],
@@ -509,10 +513,10 @@ fn children(schema: &Type) -> &[TypePtr] {
 /// (<https://github.com/apache/parquet-format/blob/master/LogicalTypes.md#lists>).
 fn element_schema(list: &Type) -> &Type {
     let converted = list.get_basic_info().converted_type();
-    let Some(repeated) = children(list).first() else {
+    let Some(repeated) = child_types(list).first() else {
         return list;
     };
-    match (converted, children(repeated)) {
+    match (converted, child_types(repeated)) {
         (ConvertedType::LIST, [element]) => {
             let has_own_list = is_repeated(element)
                 || repeated.get_basic_info().converted_type() == ConvertedType::LIST;
@@ -531,7 +535,7 @@ fn element_schema(list: &Type) -> &Type {
 }
 
 /// Returns a date with time. Those of old files have no other mark than their type, and are in UTC.
-fn moment(nanoseconds: i128, schema: &Type) -> Option<Value> {
+fn date_time_value(nanoseconds: i128, schema: &Type) -> Option<Value> {
     let info = schema.get_basic_info();
     let is_utc = match info.logical_type_ref() {
         Some(LogicalType::Timestamp(timestamp)) => timestamp.is_adjusted_to_u_t_c,
@@ -559,7 +563,7 @@ fn is_repeated(field: &Type) -> bool {
 }
 
 /// Returns a number, in the lexical form of `xsd:double` if it is infinite or none.
-fn number(value: f64, text: String) -> Value {
+fn number_value(value: f64, text: String) -> Value {
     Value::Number(if value.is_nan() {
         "NaN".to_owned()
     } else if value == f64::INFINITY {
@@ -581,7 +585,7 @@ fn date_time(nanoseconds: i128) -> Option<DateTime> {
     epoch.checked_add_day_time_duration(duration)
 }
 
-fn uuid(bytes: &[u8]) -> Option<String> {
+fn format_uuid(bytes: &[u8]) -> Option<String> {
     if bytes.len() != 16 {
         return None;
     }
@@ -609,16 +613,16 @@ fn geometry_kind(encoding: &str) -> Option<&'static str> {
 }
 
 /// Returns the coordinates of a geometry in lists of structures `x` and `y`.
-fn coordinates(field: &Field) -> Option<Value> {
+fn read_coordinates(field: &Field) -> Option<Value> {
     match field {
         Field::Group(row) => {
-            let (x, y) = (coordinate(row, "x")?, coordinate(row, "y")?);
-            Some(wkb::position(x, y))
+            let (x, y) = (read_coordinate(row, "x")?, read_coordinate(row, "y")?);
+            Some(wkb::position_value(x, y))
         }
         Field::ListInternal(list) => {
             let mut elements = Vec::with_capacity(list.len());
             for element in list.elements() {
-                elements.push(coordinates(element)?);
+                elements.push(read_coordinates(element)?);
             }
             Some(Value::List(elements))
         }
@@ -626,7 +630,7 @@ fn coordinates(field: &Field) -> Option<Value> {
     }
 }
 
-fn coordinate(row: &Row, name: &str) -> Option<f64> {
+fn read_coordinate(row: &Row, name: &str) -> Option<f64> {
     let (_, field) = row.get_column_iter().find(|(found, _)| *found == name)?;
     match field {
         Field::Double(value) => Some(*value),

@@ -15,7 +15,7 @@
 use crate::cube::Role;
 use crate::descriptors::TableDescription;
 use crate::encoding::TextEncoding;
-use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_PX_KEYWORDS_BYTES, SNIFFED_BYTES, cut};
+use crate::limits::{MAX_CELL_BYTES, MAX_COLUMNS, MAX_PX_KEYWORDS_BYTES, MAX_SNIFF_BYTES, cut};
 use crate::output::Output;
 use crate::table::{ColumnDescription, FormatFacts, Rows, TablePlace, read_table};
 use crate::values::{ColumnType, common_type};
@@ -65,10 +65,10 @@ pub(crate) fn read(
 ) -> io::Result<()> {
     let mut head = Vec::new();
     (&mut content)
-        .take(SNIFFED_BYTES as u64)
+        .take(MAX_SNIFF_BYTES as u64)
         .read_to_end(&mut head)?;
-    let encoding = TextEncoding::detect(&head, head.len() < SNIFFED_BYTES);
-    let encoding = encoding.with_declared(codepage(&head));
+    let encoding = TextEncoding::detect(&head, head.len() < MAX_SNIFF_BYTES);
+    let encoding = encoding.with_declared(find_codepage(&head));
     let limit = output.limits().document_bytes;
     let mut text = BufReader::new(
         encoding
@@ -78,7 +78,7 @@ pub(crate) fn read(
     let keywords = read_keywords(&mut text)?;
     let cube = Cube::new(&keywords)?;
     let (roles, types, columns) = cube.describe(&keywords);
-    let description = describe(&keywords, columns, place.description);
+    let description = describe_table(&keywords, columns, place.description);
     let place = TablePlace {
         description: &description,
         ..place.clone()
@@ -153,7 +153,7 @@ fn refusal(reason: &str) -> io::Error {
 }
 
 /// Returns the encoding that a file declares.
-fn codepage(head: &[u8]) -> Option<String> {
+fn find_codepage(head: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(head);
     let (_, rest) = text.split_once("CODEPAGE=\"")?;
     let (name, _) = rest.split_once('"')?;
@@ -488,7 +488,7 @@ fn with_line_breaks(text: &str) -> String {
 }
 
 /// Returns the description of the table; a descriptor beside the file precedes.
-fn describe(
+fn describe_table(
     keywords: &Keywords,
     columns: Vec<ColumnDescription>,
     beside: &TableDescription,

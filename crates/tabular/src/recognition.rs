@@ -48,7 +48,7 @@ pub(crate) fn recognize(
     if head.starts_with(b"PAR1") {
         return Some(Format::Parquet);
     }
-    let hint = hint(name, media_type);
+    let hint = find_hint(name, media_type);
     let encoding = TextEncoding::detect(head, is_whole);
     let text = encoding.decode_sample(head);
     let text = text.trim_start();
@@ -82,20 +82,25 @@ pub(crate) fn recognize(
     }
 }
 
-/// Returns true if a text of no announced format is a table: at least three rows, all of which have the same number of cells.
+/// Maximum number of rows whose numbers of cells decide if a text is a table.
+const MAX_COMPARED_ROWS: usize = 100;
+/// Minimum number of rows of a table of no announced format.
+const MIN_TABLE_ROWS: usize = 3;
+
+/// Returns true if a text of no announced format is a table: at least 95 % of its rows have the same number of cells.
 fn is_table(text: &str, dialect: Dialect) -> bool {
     let mut reader = dialect.reader().from_reader(text.as_bytes());
     let mut record = csv::StringRecord::new();
     let (mut rows, mut same) = (0usize, 0usize);
-    while rows < 100 && reader.read_record(&mut record).unwrap_or(false) {
+    while rows < MAX_COMPARED_ROWS && reader.read_record(&mut record).unwrap_or(false) {
         rows += 1;
         same += usize::from(record.len() == dialect.width);
     }
-    rows >= 3 && 20 * same >= 19 * rows
+    rows >= MIN_TABLE_ROWS && 20 * same >= 19 * rows
 }
 
-fn hint(name: &str, media_type: Option<&str>) -> Hint {
-    let suffix = suffix(name);
+fn find_hint(name: &str, media_type: Option<&str>) -> Hint {
+    let suffix = file_suffix(name);
     // The media type describes the whole distribution, not the members of an archive.
     let media_type = media_type.filter(|_| !name.contains('!'));
     let of_type = media_type.map_or(Hint::Other, |media_type| {
@@ -109,7 +114,7 @@ fn hint(name: &str, media_type: Option<&str>) -> Hint {
 }
 
 /// Returns the suffix of a file name in lower case, without those of compressions.
-fn suffix(name: &str) -> String {
+fn file_suffix(name: &str) -> String {
     let name = name.split(['?', '#']).next().unwrap_or(name);
     let mut lower = name.to_ascii_lowercase();
     for packed in [".gz", ".bz2", ".xz", ".zst"] {
@@ -143,7 +148,7 @@ pub(crate) fn is_table_media_type(media_type: &str) -> bool {
 #[must_use]
 pub fn has_table_suffix(name: &str) -> bool {
     matches!(
-        suffix(name).as_str(),
+        file_suffix(name).as_str(),
         "csv"
             | "tsv"
             | "tab"

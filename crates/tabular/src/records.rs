@@ -16,8 +16,10 @@ use oxrdf::NamedNodeRef;
 use oxrdf::vocab::xsd;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Maximum size in bytes of a value that becomes the label of a record without a member for it.
+const MAX_LABEL_BYTES: usize = 200;
 /// Minimum number of similar objects for which the keys of an object are values, not names.
-const MIN_KEYED: usize = 4;
+const MIN_KEYED_OBJECTS: usize = 4;
 
 /// Writer of the triples of a document's values.
 pub(crate) struct RecordWriter<'w, 'a> {
@@ -333,11 +335,12 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
             Value::Null | Value::List(_) | Value::Object(_) => (),
             Value::Boolean(_) => {
                 let text = value.scalar_text().unwrap_or_default();
-                self.output.typed(subject, property, text, xsd::BOOLEAN);
+                self.output
+                    .typed_literal(subject, property, text, xsd::BOOLEAN);
             }
             Value::Number(digits) => {
                 self.output
-                    .typed(subject, property, digits, number_type(digits));
+                    .typed_literal(subject, property, digits, number_type(digits));
             }
             Value::Text(text) => {
                 let text = text.trim();
@@ -396,7 +399,7 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
             node
         };
         self.output.iri(subject, property, &node);
-        self.output.typed(
+        self.output.typed_literal(
             &node,
             geosparql::AS_WKT,
             text,
@@ -594,7 +597,7 @@ fn number_type(digits: &str) -> NamedNodeRef<'static> {
 
 /// Returns true if the keys of an object are values: its members are objects that have half of their keys in common.
 fn is_keyed(members: &[(String, Value)]) -> bool {
-    if members.len() < MIN_KEYED {
+    if members.len() < MIN_KEYED_OBJECTS {
         return false;
     }
     let objects: Vec<&[(String, Value)]> = members
@@ -643,7 +646,7 @@ fn label_of(value: &Value) -> Option<&str> {
         .filter(|(key, _)| key != "type")
         .filter_map(|(_, value)| value.as_text().map(str::trim))
         .find(|text| {
-            text.len() <= 200
+            text.len() <= MAX_LABEL_BYTES
                 && cell_kind(text, NumberFormat::default()) == CellKind::Text
                 && text.chars().any(char::is_alphabetic)
         })

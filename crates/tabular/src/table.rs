@@ -9,7 +9,7 @@ use crate::iri::{encode_fragment, without_fragment};
 use crate::layout::{Layout, column_names, detect_layout, may_be_footnote};
 use crate::limits::{
     MAX_CELL_BYTES, MAX_COLUMNS, MAX_FOOTNOTE_ROWS, MAX_HEADER_BYTES, MAX_SAMPLE_BYTES,
-    SAMPLED_ROWS, cut,
+    MAX_SAMPLE_ROWS, cut,
 };
 use crate::output::Output;
 use crate::values::{
@@ -182,7 +182,7 @@ pub(crate) fn read_table(
     let mut row = StringRecord::new();
     let mut error = None;
     let mut bytes = 0;
-    while sample.len() < SAMPLED_ROWS && bytes < MAX_SAMPLE_BYTES {
+    while sample.len() < MAX_SAMPLE_ROWS && bytes < MAX_SAMPLE_BYTES {
         match rows.next_row(&mut row) {
             Ok(true) => {
                 check_width(&row)?;
@@ -250,7 +250,7 @@ struct RowSampling {
 }
 
 /// Number of rows after which the sample becomes half as dense.
-const ROWS_OF_STRIDE: u64 = 10_000;
+const MAX_STRIDE_ROWS: u64 = 10_000;
 
 struct TableWriter<'w, 'a> {
     output: &'w mut Output<'a>,
@@ -269,7 +269,7 @@ struct TableWriter<'w, 'a> {
     roles: Option<Vec<Role>>,
     preamble: Vec<String>,
     /// Rows that may be footnotes, if no other row follows.
-    held: Vec<SampleRow>,
+    possible_notes: Vec<SampleRow>,
     subject: String,
     buffer: String,
     sampling: RowSampling,
@@ -325,7 +325,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
                 detect_number_formats(&data, origins, format.delimiter)
             }
         };
-        let columns = columns(
+        let columns = build_columns(
             &texts,
             &layout,
             &data,
@@ -343,7 +343,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         let preamble = texts
             .iter()
             .take(layout.preamble_rows)
-            .map(|row| joined(row))
+            .map(|row| join_cells(row))
             .filter(|text| !text.is_empty())
             .chain(place.description.description.clone())
             .collect();
@@ -374,7 +374,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             label_columns,
             roles,
             preamble,
-            held: Vec::new(),
+            possible_notes: Vec::new(),
             subject: String::new(),
             buffer: String::new(),
             sampling: RowSampling::default(),
@@ -437,11 +437,11 @@ impl<'w, 'a> TableWriter<'w, 'a> {
     fn push(&mut self, row: &StringRecord, origins: &[CellOrigin], number: u64, line: Option<u64>) {
         self.facts.records += 1;
         if self.may_have_footnotes
-            && self.held.len() < MAX_FOOTNOTE_ROWS
+            && self.possible_notes.len() < MAX_FOOTNOTE_ROWS
             && row.as_slice().len() <= MAX_CELL_BYTES
             && may_be_footnote(row.iter(), self.columns.len())
         {
-            self.held.push(SampleRow {
+            self.possible_notes.push(SampleRow {
                 number,
                 line,
                 cells: row.clone(),
@@ -449,8 +449,8 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             });
             return;
         }
-        for held in std::mem::take(&mut self.held) {
-            self.write_row(&held.cells, &held.origins, held.number, held.line);
+        for row in std::mem::take(&mut self.possible_notes) {
+            self.write_row(&row.cells, &row.origins, row.number, row.line);
         }
         self.write_row(row, origins, number, line);
     }
@@ -463,7 +463,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         line: Option<u64>,
     ) {
         self.facts.rows += 1;
-        self.check_ragged(row, line);
+        self.count_ragged_row(row, line);
         if !self.is_kept(row) {
             self.sampling.skipped += 1;
             return;
@@ -517,9 +517,10 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         let form = form.or_else(|| column.has_declared_type.then_some(Cow::Borrowed(cell)));
         match form {
             Some(form) => match column.column_type.datatype() {
-                Some(datatype) => self
-                    .output
-                    .typed(subject, &column.property, &form, datatype),
+                Some(datatype) => {
+                    self.output
+                        .typed_literal(subject, &column.property, &form, datatype)
+                }
                 None => self.output.iri(subject, &column.property, &form),
             },
             None => {
@@ -548,7 +549,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         }
     }
 
-    fn check_ragged(&mut self, row: &StringRecord, line: Option<u64>) {
+    fn count_ragged_row(&mut self, row: &StringRecord, line: Option<u64>) {
         if self.is_sheet || self.layout.header_rows == 0 || row.len() == self.facts.columns {
             return;
         }
@@ -582,7 +583,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             return false;
         }
         sampling.kept += 1;
-        if sampling.kept == ROWS_OF_STRIDE {
+        if sampling.kept == MAX_STRIDE_ROWS {
             sampling.kept = 0;
             sampling.stride *= 2;
         }
@@ -590,7 +591,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
     }
 
     fn finish(mut self) {
-        let notes = std::mem::take(&mut self.held);
+        let notes = std::mem::take(&mut self.possible_notes);
         // A list of texts is no table with footnotes only.
         if self.facts.rows == 0 {
             for row in &notes {
@@ -598,7 +599,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
             }
         } else {
             for row in &notes {
-                let text = joined(&row.cells.iter().map(str::to_owned).collect::<Vec<_>>());
+                let text = join_cells(&row.cells.iter().map(str::to_owned).collect::<Vec<_>>());
                 self.output
                     .text(&self.table, rdfs::COMMENT, cut(&text, MAX_CELL_BYTES));
             }
@@ -716,7 +717,7 @@ fn sample_texts(sample: &[SampleRow]) -> Vec<Vec<String>> {
     texts
 }
 
-fn joined(row: &[String]) -> String {
+fn join_cells(row: &[String]) -> String {
     let cells: Vec<&str> = row
         .iter()
         .map(|cell| cell.trim())
@@ -730,7 +731,7 @@ fn declared_columns(rows: &[Vec<String>], layout: &Layout) -> usize {
     rows.get(layout.preamble_rows).map_or(0, Vec::len)
 }
 
-fn columns(
+fn build_columns(
     rows: &[Vec<String>],
     layout: &Layout,
     data: &[&[String]],
@@ -868,6 +869,9 @@ fn is_unique(data: &[&[String]], places: &[usize]) -> bool {
     !seen.is_empty() && 10 * empty <= data.len()
 }
 
+/// Maximum size of a cell that counts as words, in bytes.
+const MAX_WORDS_BYTES: usize = 200;
+
 /// Returns true if most cells of a column have a lower-case letter, or a letter of a script without cases, and are short.
 fn has_words(data: &[&[String]], place: usize) -> bool {
     let (mut in_words, mut all) = (0usize, 0usize);
@@ -879,7 +883,7 @@ fn has_words(data: &[&[String]], place: usize) -> bool {
         all += 1;
         let has_letter = cell.chars().any(|c| c.is_alphabetic() && !c.is_uppercase());
         let has_digit = cell.chars().any(|c| c.is_ascii_digit()) && !cell.contains(' ');
-        in_words += usize::from(has_letter && !has_digit && cell.len() <= 200);
+        in_words += usize::from(has_letter && !has_digit && cell.len() <= MAX_WORDS_BYTES);
     }
     2 * in_words > all
 }

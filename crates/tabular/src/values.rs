@@ -207,10 +207,13 @@ pub(crate) fn is_missing_mark(cell: &str) -> bool {
     )
 }
 
+/// Maximum size of a cell that is an IRI, in bytes.
+const MAX_IRI_BYTES: usize = 2000;
+
 fn is_web_iri(cell: &str) -> bool {
     (cell.starts_with("http://") || cell.starts_with("https://"))
         && cell.len() > 10
-        && cell.len() <= 2000
+        && cell.len() <= MAX_IRI_BYTES
         && oxiri::Iri::parse(cell).is_ok()
 }
 
@@ -279,8 +282,8 @@ fn date_kind(bytes: &[u8]) -> Option<CellKind> {
     if bytes.len() < 7 || bytes[4] != b'-' {
         return None;
     }
-    digits(&bytes[..4])?;
-    let month = digits(&bytes[5..7])?;
+    parse_digits(&bytes[..4])?;
+    let month = parse_digits(&bytes[5..7])?;
     if !(1..=12).contains(&month) {
         return None;
     }
@@ -290,7 +293,7 @@ fn date_kind(bytes: &[u8]) -> Option<CellKind> {
     if bytes.len() < 10 || bytes[7] != b'-' {
         return None;
     }
-    let (year, day) = (digits(&bytes[..4])?, digits(&bytes[8..10])?);
+    let (year, day) = (parse_digits(&bytes[..4])?, parse_digits(&bytes[8..10])?);
     if day == 0 || day > days_of_month(year, month) {
         return None;
     }
@@ -303,7 +306,7 @@ fn date_kind(bytes: &[u8]) -> Option<CellKind> {
     None
 }
 
-fn digits(bytes: &[u8]) -> Option<u32> {
+fn parse_digits(bytes: &[u8]) -> Option<u32> {
     let mut value = 0;
     for byte in bytes {
         if !byte.is_ascii_digit() {
@@ -332,9 +335,9 @@ fn is_time(bytes: &[u8]) -> bool {
         return false;
     }
     let parts = [
-        digits(&bytes[..2]),
-        digits(&bytes[3..5]),
-        digits(&bytes[6..8]),
+        parse_digits(&bytes[..2]),
+        parse_digits(&bytes[3..5]),
+        parse_digits(&bytes[6..8]),
     ];
     let [Some(hour), Some(minute), Some(second)] = parts else {
         return false;

@@ -20,7 +20,7 @@ pub(crate) fn to_geometry(bytes: &[u8]) -> Option<Value> {
 }
 
 /// Returns a geometry of GeoJSON.
-pub(crate) fn geometry(kind: &str, coordinates: Value) -> Value {
+pub(crate) fn geometry_value(kind: &str, coordinates: Value) -> Value {
     Value::Object(vec![
         ("type".to_owned(), Value::Text(kind.to_owned())),
         ("coordinates".to_owned(), coordinates),
@@ -28,7 +28,7 @@ pub(crate) fn geometry(kind: &str, coordinates: Value) -> Value {
 }
 
 /// Returns a position of GeoJSON.
-pub(crate) fn position(x: f64, y: f64) -> Value {
+pub(crate) fn position_value(x: f64, y: f64) -> Value {
     let numbers = [x, y].map(|number| Value::Number(number.to_string()));
     Value::List(numbers.to_vec())
 }
@@ -65,7 +65,7 @@ impl Reader<'_> {
             7 => return self.members("GeometryCollection", depth),
             _ => return None,
         };
-        Some(geometry(kind, self.coordinates(levels, width)?))
+        Some(geometry_value(kind, self.coordinates(levels, width)?))
     }
 
     /// Reads the members of a geometry with several ones.
@@ -88,7 +88,7 @@ impl Reader<'_> {
         for member in members {
             coordinates.push(member.get("coordinates")?.clone());
         }
-        Some(geometry(kind, Value::List(coordinates)))
+        Some(geometry_value(kind, Value::List(coordinates)))
     }
 
     fn coordinates(&mut self, levels: usize, width: usize) -> Option<Value> {
@@ -101,7 +101,7 @@ impl Reader<'_> {
             if x.is_nan() && y.is_nan() {
                 return Some(Value::List(Vec::new()));
             }
-            return Some(position(x, y));
+            return Some(position_value(x, y));
         }
         let count = self.number()?;
         let mut elements = Vec::new();

@@ -94,37 +94,37 @@ fn read_sheet(
             let mut cells = workbook
                 .worksheet_cells_reader(name)
                 .map_err(|error| unreadable(error.into()))?;
-            let next = || match cells.next_cell() {
+            let mut rows = CellRows::new(|| match cells.next_cell() {
                 Ok(cell) => {
                     Ok(cell.map(|cell| SheetCell::new(cell.get_position(), cell.get_value())))
                 }
                 Err(error) => Err(unreadable(error.into())),
-            };
-            read_table(&mut CellRows::new(next), place, format, output)
+            });
+            read_table(&mut rows, place, format, output)
         }
         Sheets::Xlsb(workbook) => {
             let mut cells = workbook
                 .worksheet_cells_reader(name)
                 .map_err(|error| unreadable(error.into()))?;
-            let next = || match cells.next_cell() {
+            let mut rows = CellRows::new(|| match cells.next_cell() {
                 Ok(cell) => {
                     Ok(cell.map(|cell| SheetCell::new(cell.get_position(), cell.get_value())))
                 }
                 Err(error) => Err(unreadable(error.into())),
-            };
-            read_table(&mut CellRows::new(next), place, format, output)
+            });
+            read_table(&mut rows, place, format, output)
         }
         Sheets::Xls(_) | Sheets::Ods(_) => {
             let range = workbook.worksheet_range(name).map_err(unreadable)?;
             let (first_row, first_column) = range.start().unwrap_or_default();
             let mut cells = range.used_cells();
-            let next = || {
+            let mut rows = CellRows::new(|| {
                 Ok(cells.next().map(|(row, column, value)| {
                     let place = (first_row + row as u32, first_column + column as u32);
                     SheetCell::from_data(place, value)
                 }))
-            };
-            read_table(&mut CellRows::new(next), place, format, output)
+            });
+            read_table(&mut rows, place, format, output)
         }
     }
 }
@@ -247,7 +247,7 @@ impl<F: FnMut() -> io::Result<Option<SheetCell>>> CellRows<F> {
     }
 
     /// Returns the next cell with a value.
-    fn next_filled(&mut self) -> io::Result<Option<SheetCell>> {
+    fn next_cell_with_value(&mut self) -> io::Result<Option<SheetCell>> {
         while let Some(cell) = (self.next_cell)()? {
             if cell.text.trim().is_empty() {
                 continue;
@@ -265,7 +265,7 @@ impl<F: FnMut() -> io::Result<Option<SheetCell>>> Rows for CellRows<F> {
     fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool> {
         if !self.has_started {
             self.has_started = true;
-            self.waiting = self.next_filled()?;
+            self.waiting = self.next_cell_with_value()?;
         }
         let Some(first) = self.waiting.take() else {
             return Ok(false);
@@ -286,7 +286,7 @@ impl<F: FnMut() -> io::Result<Option<SheetCell>>> Rows for CellRows<F> {
             }
             cells[column] = cell.text;
             self.origins[column] = cell.origin;
-            next = self.next_filled()?;
+            next = self.next_cell_with_value()?;
         }
         // Rows end with their last value: all have the width of the widest one so far.
         self.width = self.width.max(cells.len());

@@ -87,26 +87,26 @@ fn read_root(text: &str) -> io::Result<(String, Vec<(String, Value)>)> {
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
-        match reader.read_event_into(&mut buffer).map_err(invalid)? {
+        match reader.read_event_into(&mut buffer).map_err(invalid_data)? {
             Event::Start(start) => {
-                open.push(element(&start)?);
+                open.push(read_element(&start)?);
                 if open.len() > MAX_NESTING {
-                    return Err(invalid(format!(
+                    return Err(invalid_data(format!(
                         "more than {MAX_NESTING} levels of nesting"
                     )));
                 }
             }
             Event::Empty(start) => {
-                let closed = element(&start)?;
-                if let Some(root) = close(closed, &mut open)? {
+                let closed = read_element(&start)?;
+                if let Some(root) = close_element(closed, &mut open)? {
                     return Ok(root);
                 }
             }
             Event::End(_) => {
                 let Some(closed) = open.pop() else {
-                    return Err(invalid("an end tag without a start tag"));
+                    return Err(invalid_data("an end tag without a start tag"));
                 };
-                if let Some(root) = close(closed, &mut open)? {
+                if let Some(root) = close_element(closed, &mut open)? {
                     return Ok(root);
                 }
             }
@@ -131,7 +131,7 @@ fn read_root(text: &str) -> io::Result<(String, Vec<(String, Value)>)> {
     }
 }
 
-fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+fn invalid_data(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
@@ -140,10 +140,10 @@ fn local_name(name: &[u8]) -> String {
     name.rsplit(':').next().unwrap_or(&name).to_owned()
 }
 
-fn element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
+fn read_element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
     let mut members = Vec::new();
     for attribute in start.attributes().with_checks(false) {
-        let attribute = attribute.map_err(invalid)?;
+        let attribute = attribute.map_err(invalid_data)?;
         let key = attribute.key.as_ref();
         if key == b"xmlns" || key.starts_with(b"xmlns:") || key.starts_with(b"xsi:") {
             continue;
@@ -172,7 +172,10 @@ fn element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
 type ClosedElement = (String, Vec<(String, Value)>);
 
 /// Adds a closed element to its parent. Returns the root.
-fn close(closed: OpenElement, open: &mut [OpenElement]) -> io::Result<Option<ClosedElement>> {
+fn close_element(
+    closed: OpenElement,
+    open: &mut [OpenElement],
+) -> io::Result<Option<ClosedElement>> {
     let OpenElement {
         name,
         mut members,

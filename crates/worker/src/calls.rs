@@ -122,14 +122,14 @@ impl Calls {
 
     /// Accepts a call that the other side opened. Returns the call and its request.
     pub(crate) fn accept(&self, frame: &[u8]) -> Result<(Call, Vec<u8>), CallFault> {
-        let (number, request) = numbered(frame)?;
+        let (number, request) = split_number(frame)?;
         if lock(&self.0.open).contains_key(&number) {
             return Err(CallFault::OpenNumber(number));
         }
         if self.0.live.load(Ordering::Acquire) >= self.0.limits.calls {
             return Err(CallFault::TooManyCalls(self.0.limits.calls));
         }
-        self.0.hold(request.len())?;
+        self.0.reserve_bytes(request.len())?;
         Ok((self.call(number, request.len()), request.to_owned()))
     }
 
@@ -155,7 +155,7 @@ impl Calls {
 
     /// Hands a message to its call. That of a call that is closed is dropped.
     pub(crate) fn deliver(&self, frame: &[u8]) -> Result<(), CallFault> {
-        let (number, message) = numbered(frame)?;
+        let (number, message) = split_number(frame)?;
         let open = lock(&self.0.open);
         let Some(peer) = open.get(&number) else {
             return Ok(());
@@ -163,14 +163,14 @@ impl Calls {
         if peer.waiting.fetch_add(1, Ordering::AcqRel) >= self.0.limits.messages {
             return Err(CallFault::TooManyMessages(self.0.limits.messages));
         }
-        self.0.hold(message.len())?;
+        self.0.reserve_bytes(message.len())?;
         let _ = peer.messages.send(message.to_owned()); // its receiver lives: a call that is dropped leaves the map first
         Ok(())
     }
 
     /// Closes a call that the other side closed.
     pub(crate) fn close(&self, frame: &[u8]) -> Result<(), CallFault> {
-        let (number, _) = numbered(frame)?;
+        let (number, _) = split_number(frame)?;
         lock(&self.0.open).remove(&number);
         Ok(())
     }
@@ -186,15 +186,15 @@ impl Calls {
 
 impl Shared {
     /// Counts the bytes of a request or a message, until [`Self::release`].
-    fn hold(&self, bytes: usize) -> Result<(), CallFault> {
-        let held = self.held_bytes.fetch_add(bytes, Ordering::AcqRel);
-        if held.saturating_add(bytes) > self.limits.bytes {
+    fn reserve_bytes(&self, bytes: usize) -> Result<(), CallFault> {
+        let bytes_before = self.held_bytes.fetch_add(bytes, Ordering::AcqRel);
+        if bytes_before.saturating_add(bytes) > self.limits.bytes {
             return Err(CallFault::TooManyBytes(self.limits.bytes));
         }
         Ok(())
     }
 
-    fn release(&self, bytes: usize) {
+    fn release_bytes(&self, bytes: usize) {
         self.held_bytes.fetch_sub(bytes, Ordering::AcqRel);
     }
 
@@ -210,7 +210,7 @@ impl Shared {
     }
 }
 
-fn numbered(frame: &[u8]) -> Result<(u32, &[u8]), CallFault> {
+fn split_number(frame: &[u8]) -> Result<(u32, &[u8]), CallFault> {
     let (number, content) = frame
         .split_first_chunk::<NUMBER_BYTES>()
         .ok_or(CallFault::NoNumber)?;
@@ -251,24 +251,24 @@ impl Call {
     pub fn receive(&self, time: Duration) -> Result<Vec<u8>, RecvTimeoutError> {
         self.messages
             .recv_timeout(time)
-            .inspect(|message| self.took(message))
+            .inspect(|message| self.release_message(message))
     }
 
     /// Returns the next message, if there is one.
     #[must_use]
-    pub fn received(&self) -> Option<Vec<u8>> {
+    pub fn try_receive(&self) -> Option<Vec<u8>> {
         match self.messages.try_recv() {
             Ok(message) => {
-                self.took(&message);
+                self.release_message(&message);
                 Some(message)
             }
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
         }
     }
 
-    fn took(&self, message: &[u8]) {
+    fn release_message(&self, message: &[u8]) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
-        self.calls.0.release(message.len());
+        self.calls.0.release_bytes(message.len());
     }
 
     /// Removes the call from the open ones. Returns false if it was closed; its number may be that of a new call then.
@@ -282,7 +282,7 @@ impl Call {
 
     /// Returns the flag that is true once the other side closed the call. Messages that it sent before may still wait.
     #[must_use]
-    pub fn closed(&self) -> Arc<AtomicBool> {
+    pub fn closed_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.is_closed)
     }
 }
@@ -292,8 +292,8 @@ impl Drop for Call {
         if self.remove() {
             let _ = self.calls.0.send(Kind::Close, self.number, &[]); // the other process may have ended
         }
-        while self.received().is_some() {}
-        self.calls.0.release(self.request_bytes);
+        while self.try_receive().is_some() {}
+        self.calls.0.release_bytes(self.request_bytes);
         self.calls.0.live.fetch_sub(1, Ordering::AcqRel); // last, because sending may block
     }
 }

@@ -50,10 +50,10 @@ impl Limits {
             (Resource::Fsize, self.file_bytes),
             (Resource::Core, 0),
         ];
-        for (resource, wanted) in limits {
+        for (resource, own_limit) in limits {
             let limit = getrlimit(resource)
                 .maximum
-                .map_or(wanted, |maximum| maximum.min(wanted));
+                .map_or(own_limit, |maximum| maximum.min(own_limit));
             setrlimit(
                 resource,
                 Rlimit {
@@ -219,7 +219,7 @@ pub(crate) fn allow_processor_time(time: std::time::Duration) -> io::Result<()> 
     use rustix::time::{ClockId, clock_gettime};
     let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or_default();
     let maximum = getrlimit(Resource::Cpu).maximum;
-    let wanted = used + time.as_secs() + 2;
-    let current = Some(maximum.map_or(wanted, |maximum| maximum.min(wanted)));
+    let total_seconds = used + time.as_secs() + 2;
+    let current = Some(maximum.map_or(total_seconds, |maximum| maximum.min(total_seconds)));
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }

@@ -11,14 +11,14 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 /// Interval at which time, memory and cancellation of a task are checked.
-const WATCH: Duration = Duration::from_millis(20);
+const WATCH_INTERVAL: Duration = Duration::from_millis(20);
 /// Time that a cancelled task has to end. Then its worker is ended.
-const GRACE: Duration = Duration::from_millis(200);
+const GRACE_PERIOD: Duration = Duration::from_millis(200);
 /// Memory that a worker may keep between tasks that follow each other, in bytes: caches of what the tasks read. One that keeps more, or
 /// more than a quarter of its limit, is replaced, so that the memory is returned.
 const MAX_KEPT_MEMORY_BYTES: u64 = 192 << 20;
@@ -129,7 +129,7 @@ impl Idle {
         let mut removed = Vec::new();
         for place in (0..self.processes.len()).rev() {
             let process = &self.processes[place];
-            let is_small = process.grown() <= MAX_IDLE_MEMORY_BYTES;
+            let is_small = process.grown_bytes() <= MAX_IDLE_MEMORY_BYTES;
             let is_recent = process.idle_since.elapsed() < options.idle_time;
             if is_recent || (kept < options.idle && is_small) {
                 kept += 1;
@@ -142,14 +142,14 @@ impl Idle {
 }
 
 impl Shared {
-    fn idle(&self) -> MutexGuard<'_, Idle> {
+    fn lock_idle(&self) -> MutexGuard<'_, Idle> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a worker for the next task.
-    fn keep(self: &Arc<Self>, mut process: Process) {
+    fn keep_idle(self: &Arc<Self>, mut process: Process) {
         process.idle_since = Instant::now();
-        let mut idle = self.idle();
+        let mut idle = self.lock_idle();
         idle.processes.push(process);
         if idle.is_watched {
             return;
@@ -177,7 +177,7 @@ impl Shared {
 
     /// Ends workers that have waited for long. Returns false if no remaining worker can time out.
     fn end_idle(self: &Arc<Self>) -> bool {
-        let mut idle = self.idle();
+        let mut idle = self.lock_idle();
         let removed = idle.remove_long(&self.options);
         idle.is_watched = idle
             .processes
@@ -195,26 +195,30 @@ impl Shared {
 
     /// Starts a worker in the background if none is idle, so that the next task does not wait for it.
     fn replenish(self: &Arc<Self>) {
-        if !self.idle().processes.is_empty() {
+        if !self.lock_idle().processes.is_empty() {
             return;
         }
         let shared = Arc::downgrade(self);
         let options = self.options.clone();
-        let start = move || match Process::start(&options) {
+        if let Err(error) = thread::Builder::new()
+            .name("worker start".to_owned())
+            .spawn(move || Self::add_idle(&shared, &options))
+        {
+            tracing::warn!(%error, "cannot replace a worker process; the next task tries again");
+        }
+    }
+
+    /// Starts a worker, and keeps it for the next task if the pool still exists.
+    fn add_idle(shared: &Weak<Self>, options: &PoolOptions) {
+        match Process::start(options) {
             Ok(process) => {
                 if let Some(shared) = shared.upgrade() {
-                    shared.keep(process);
+                    shared.keep_idle(process);
                 }
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot replace a worker process; the next task tries again")
             }
-        };
-        if let Err(error) = thread::Builder::new()
-            .name("worker start".to_owned())
-            .spawn(start)
-        {
-            tracing::warn!(%error, "cannot replace a worker process; the next task tries again");
         }
     }
 }
@@ -232,7 +236,7 @@ enum End {
 }
 
 impl End {
-    fn result(self) -> Result<(), WorkerError> {
+    fn into_result(self) -> Result<(), WorkerError> {
         match self {
             Self::Done => Ok(()),
             Self::Stopped(error) | Self::Failed(error) | Self::NotAccepted(error) => Err(error),
@@ -253,7 +257,7 @@ impl Pool {
             idle: Mutex::default(),
             missing,
         });
-        shared.keep(first);
+        shared.keep_idle(first);
         Ok(Self(shared))
     }
 
@@ -283,14 +287,14 @@ impl Pool {
             let end = self.run_in(process, task, receive);
             // An idle worker may have been killed since its last task, by the system or an operator.
             if !matches!(end, End::NotAccepted(WorkerError::Ended(_))) {
-                return end.result();
+                return end.into_result();
             }
         }
         let end = self.run_in(Process::start(&self.0.options)?, task, receive);
         if let End::NotAccepted(_) = end {
             self.0.replenish();
         }
-        end.result()
+        end.into_result()
     }
 
     /// Runs a task in a worker, which then waits for the next task or is replaced.
@@ -305,10 +309,10 @@ impl Pool {
         let end = thread::scope(|scope| {
             // A worker that does not read must not block the thread that ends it.
             if task.task.len() + task.input.len() <= MAX_BUFFERED_BYTES {
-                write(&input, task);
+                write_task(&input, task);
             } else {
                 let input = Arc::clone(&input);
-                scope.spawn(move || write(&input, task));
+                scope.spawn(move || write_task(&input, task));
             }
             let end = self.watch(&mut process, task, &calls, scope, receive);
             if let End::Failed(_) | End::NotAccepted(_) = end {
@@ -344,7 +348,7 @@ impl Pool {
         let mut is_accepted = false;
         let mut cancelled: Option<(Instant, WorkerError)> = None;
         loop {
-            match process.receive(WATCH) {
+            match process.receive(WATCH_INTERVAL) {
                 Ok(Ok(Frame {
                     kind: Kind::Done, ..
                 })) => {
@@ -362,7 +366,7 @@ impl Pool {
                     content,
                 })) => {
                     if cancelled.is_none() && receive(content).is_break() {
-                        cancel(process, scope);
+                        cancel_task(process, scope);
                         cancelled = Some((Instant::now(), WorkerError::Cancelled));
                     }
                 }
@@ -378,23 +382,26 @@ impl Pool {
                         return End::Failed(error);
                     }
                     return if is_accepted {
-                        End::Failed(self.ended(process, "its task failed, others continue"))
+                        End::Failed(self.report_end(process, "its task failed, others continue"))
                     } else {
-                        End::NotAccepted(self.ended(process, "it had not accepted its task"))
+                        End::NotAccepted(self.report_end(process, "it had not accepted its task"))
                     };
                 }
             }
-            if checked.elapsed() < WATCH {
+            if checked.elapsed() < WATCH_INTERVAL {
                 continue;
             }
             checked = Instant::now();
-            if process.memory().is_some_and(|memory| memory >> 20 >= limit) {
+            if process
+                .memory_bytes()
+                .is_some_and(|memory| memory >> 20 >= limit)
+            {
                 return End::Failed(
                     cancelled.map_or(WorkerError::Memory(limit), |(_, error)| error),
                 );
             }
             match &cancelled {
-                Some((since, error)) if since.elapsed() >= GRACE => {
+                Some((since, error)) if since.elapsed() >= GRACE_PERIOD => {
                     return End::Failed(error.clone());
                 }
                 Some(_) => {}
@@ -406,7 +413,7 @@ impl Pool {
                     } else {
                         continue;
                     };
-                    cancel(process, scope);
+                    cancel_task(process, scope);
                     cancelled = Some((Instant::now(), error));
                 }
             }
@@ -414,7 +421,7 @@ impl Pool {
     }
 
     /// Returns the error for a worker that ended by itself, and logs it with its consequence.
-    fn ended(&self, process: &mut Process, consequence: &str) -> WorkerError {
+    fn report_end(&self, process: &mut Process, consequence: &str) -> WorkerError {
         let reason = process.end_reason();
         if process.ran_out_of_memory() {
             return WorkerError::Memory(self.limits().memory_megabytes);
@@ -424,25 +431,25 @@ impl Pool {
     }
 
     fn pop_idle(&self) -> Option<Process> {
-        self.0.idle().processes.pop()
+        self.0.lock_idle().processes.pop()
     }
 
     /// Keeps a worker for the next task, or replaces it if it has run many tasks or keeps much memory.
     fn give_back(&self, process: Process) {
         let quarter = (self.limits().memory_megabytes << 20) / 4;
         let is_used_up = process.tasks >= self.0.options.tasks
-            || process.grown() > MAX_KEPT_MEMORY_BYTES.min(quarter);
+            || process.grown_bytes() > MAX_KEPT_MEMORY_BYTES.min(quarter);
         if is_used_up {
             drop(process);
             self.0.replenish();
         } else {
-            self.0.keep(process);
+            self.0.keep_idle(process);
         }
     }
 }
 
 /// Cancels the task of a worker. The frame is written in a thread of its own, because the worker may not read.
-fn cancel<'s>(process: &Process, scope: &'s Scope<'s, '_>) {
+fn cancel_task<'s>(process: &Process, scope: &'s Scope<'s, '_>) {
     let input = process.input();
     scope.spawn(move || {
         let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
@@ -477,7 +484,7 @@ fn handle_call(frame: &Frame, task: &Task<'_>, calls: &Calls) -> Result<(), Stri
 }
 
 /// Writes a task and its input. If the worker has ended, the frames of the worker end as well, and report it.
-fn write(input: &Mutex<File>, task: &Task<'_>) {
+fn write_task(input: &Mutex<File>, task: &Task<'_>) {
     let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
     if let Err(error) = write_to(&mut *input, task) {
         tracing::debug!(%error, "a worker process does not read its task");

@@ -51,23 +51,20 @@ fn lock(errors: &Mutex<String>) -> MutexGuard<'_, String> {
 impl Process {
     /// Starts a worker, and waits until its limits apply.
     pub(crate) fn start(options: &PoolOptions) -> Result<Self, WorkerError> {
-        let failed = |error: io::Error| {
-            WorkerError::Start(format!("{}: {error}", options.program.display()))
-        };
-        let limits = serde_json::to_string::<Limits>(&options.limits)
-            .map_err(|error| failed(error.into()))?;
+        Self::launch(options)
+            .map_err(|error| WorkerError::Start(format!("{}: {error}", options.program.display())))
+    }
+
+    fn launch(options: &PoolOptions) -> io::Result<Self> {
+        let limits = serde_json::to_string::<Limits>(&options.limits)?;
         let mut child = Command::new(&options.program)
             .args(&options.arguments)
             .arg(limits)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let input = child
-            .stdin
-            .take()
-            .ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
+            .spawn()?;
+        let input = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let input = Arc::new(Mutex::new(File::from(OwnedFd::from(input))));
         let errors = Arc::new(Mutex::new(String::new()));
         let (sender, frames) = sync_channel(MAX_WAITING_FRAMES);
@@ -75,12 +72,10 @@ impl Process {
             let kept = Arc::clone(&errors);
             thread::Builder::new()
                 .name("worker errors".to_owned())
-                .spawn(move || keep(error_output, &kept))
-                .map_err(failed)?;
+                .spawn(move || keep_errors(error_output, &kept))?;
             thread::Builder::new()
                 .name("worker".to_owned())
-                .spawn(move || receive(output, &sender))
-                .map_err(failed)?;
+                .spawn(move || receive_frames(output, &sender))?;
         }
         let mut process = Self {
             child,
@@ -97,30 +92,24 @@ impl Process {
                 kind: Kind::Ready,
                 content,
             })) => {
-                process.missing =
-                    serde_json::from_slice(&content).map_err(|error| failed(error.into()))?;
+                process.missing = serde_json::from_slice(&content)?;
             }
             Ok(Ok(frame)) => {
-                return Err(failed(io::Error::other(format!(
-                    "it sent {:?} first",
-                    frame.kind
-                ))));
+                return Err(io::Error::other(format!("it sent {:?} first", frame.kind)));
             }
-            Ok(Err(error)) => return Err(failed(error)),
+            Ok(Err(error)) => return Err(error),
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = START_TIMEOUT.as_secs();
-                return Err(failed(io::Error::other(format!(
+                return Err(io::Error::other(format!(
                     "the worker is not ready after {seconds} s"
-                ))));
+                )));
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let reason = process.end_reason();
-                return Err(failed(io::Error::other(format!(
-                    "the worker ended: {reason}"
-                ))));
+                return Err(io::Error::other(format!("the worker ended: {reason}")));
             }
         }
-        process.idle_memory = process.memory().unwrap_or_default();
+        process.idle_memory = process.memory_bytes().unwrap_or_default();
         Ok(process)
     }
 
@@ -135,13 +124,13 @@ impl Process {
     }
 
     /// Returns the memory that the worker has kept from its tasks, in bytes.
-    pub(crate) fn grown(&self) -> u64 {
-        self.memory()
+    pub(crate) fn grown_bytes(&self) -> u64 {
+        self.memory_bytes()
             .map_or(0, |memory| memory.saturating_sub(self.idle_memory))
     }
 
     /// Returns the memory of the process in bytes, without mapped files. `None` if the system does not report it.
-    pub(crate) fn memory(&self) -> Option<u64> {
+    pub(crate) fn memory_bytes(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status
             .lines()
@@ -181,7 +170,7 @@ impl Process {
 }
 
 /// Hands over the frames of a worker until its output ends. It may end within a frame, which is dropped: the process ended.
-fn receive(output: impl io::Read, sender: &SyncSender<io::Result<Frame>>) {
+fn receive_frames(output: impl io::Read, sender: &SyncSender<io::Result<Frame>>) {
     let mut output = BufReader::new(output);
     while let Some(frame) = protocol::read(&mut output).transpose() {
         if frame
@@ -198,7 +187,7 @@ fn receive(output: impl io::Read, sender: &SyncSender<io::Result<Frame>>) {
 }
 
 /// Keeps the end of the standard error of a worker, and logs it.
-fn keep(output: impl io::Read, kept: &Mutex<String>) {
+fn keep_errors(output: impl io::Read, kept: &Mutex<String>) {
     // Lines are bounded, in case that a worker writes without an end.
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
@@ -226,7 +215,7 @@ mod tests {
         protocol::write(&mut output, Kind::Output, b"whole").expect("written");
         protocol::write(&mut output, Kind::Output, b"cut").expect("written");
         let (sender, frames) = sync_channel(3);
-        receive(&output[..output.len() - 1], &sender);
+        receive_frames(&output[..output.len() - 1], &sender);
         drop(sender);
         let contents: Vec<Vec<u8>> = frames
             .iter()

@@ -105,7 +105,7 @@ impl Read for TaskInput<'_> {
     }
 }
 
-/// Time of a task that a parent announces, in seconds, before the description of the task.
+/// Length of the time that a task may take, before its description, in bytes.
 pub(crate) const TIME_BYTES: usize = 4;
 
 /// Serves the tasks of the parent process until the standard input ends. The limits apply from the first moment.
@@ -130,13 +130,12 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
         .stack_size(stack)
         .spawn(move || {
             while let Ok((task, context)) = waiting.recv() {
-                run(&handler, &task, &context);
+                run_task(&handler, &task, &context);
             }
         })?;
     let mut pieces: Option<Sender<Vec<u8>>> = None;
     let mut cancellation = Arc::new(Mutex::new(TaskCancellation::default()));
-    let new_calls = || Calls::new(Arc::clone(&output), CallLimits::NONE);
-    let mut calls = new_calls();
+    let mut calls = Calls::new(Arc::clone(&output), CallLimits::NONE);
     while let Some(frame) = protocol::read(&mut input)? {
         match frame.kind {
             Kind::Task => {
@@ -144,7 +143,7 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
                 let (sender, receiver) = channel();
                 pieces = Some(sender);
                 cancellation = Arc::default();
-                calls = new_calls();
+                calls = Calls::new(Arc::clone(&output), CallLimits::NONE);
                 let context = TaskContext {
                     input: Mutex::new(receiver),
                     output: Arc::clone(&output),
@@ -175,7 +174,7 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
 }
 
 /// Runs a task. If it panics or loses its parent, the process ends: its state is not trusted any more.
-fn run(handler: &impl Handler, frame: &[u8], context: &TaskContext) {
+fn run_task(handler: &impl Handler, frame: &[u8], context: &TaskContext) {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let (time, task) = frame
             .split_at_checked(TIME_BYTES)

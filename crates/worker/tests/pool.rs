@@ -291,7 +291,7 @@ fn answers() -> (Arc<AnswerCall>, Receiver<&'static str>) {
         match request {
             b"flood" => thread::sleep(HOLD),
             b"leave" => {
-                let is_closed = call.closed();
+                let is_closed = call.closed_flag();
                 while !is_closed.load(Ordering::Acquire) {
                     thread::sleep(Duration::from_millis(1));
                 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Units of a degree: coordinates are stored in microdegrees, about 0.1 m.
-const UNITS: f64 = 1e6;
+const UNITS_PER_DEGREE: f64 = 1e6;
 /// Longitude of the antimeridian, and latitude of the north pole, in microdegrees.
 const HALF_TURN: i32 = 180_000_000;
 const POLE: i32 = 90_000_000;
@@ -40,30 +40,43 @@ pub struct BoundingBox {
 )]
 pub struct InvalidBox(String);
 
+impl InvalidBox {
+    /// Creates the error for a text, of which the message contains the beginning.
+    fn new(text: &str) -> Self {
+        Self(text.chars().take(80).collect())
+    }
+}
+
 impl BoundingBox {
     /// Creates a box from degrees. Longitudes may also be from 180 to 360. Returns `None` if a number is out of range
     /// or the south is north of the north.
     #[must_use]
     pub fn new(west: f64, south: f64, east: f64, north: f64) -> Option<Self> {
-        let [west, east] = [units(west, -180.0..=360.0)?, units(east, -180.0..=360.0)?];
-        let [south, north] = [units(south, -90.0..=90.0)?, units(north, -90.0..=90.0)?];
+        let [west, east] = [
+            to_microdegrees(west, -180.0..=360.0)?,
+            to_microdegrees(east, -180.0..=360.0)?,
+        ];
+        let [south, north] = [
+            to_microdegrees(south, -90.0..=90.0)?,
+            to_microdegrees(north, -90.0..=90.0)?,
+        ];
         if south > north {
             return None;
         }
         if east - west >= TURN {
             return Some(Self {
                 west: -HALF_TURN,
-                south: narrow(south),
+                south: narrow_units(south),
                 east: HALF_TURN,
-                north: narrow(north),
+                north: narrow_units(north),
             });
         }
-        let (west, east) = edges(west, east);
+        let (west, east) = normalize_edges(west, east);
         Some(Self {
             west,
-            south: narrow(south),
+            south: narrow_units(south),
             east,
-            north: narrow(north),
+            north: narrow_units(north),
         })
     }
 
@@ -76,9 +89,9 @@ impl BoundingBox {
     /// Creates a box from microdegrees, as [`Self::microdegrees`] returns them. Returns `None` if one is out of range.
     #[must_use]
     pub fn from_microdegrees([west, south, east, north]: [i32; 4]) -> Option<Self> {
-        let is_longitude = |units: i32| (-HALF_TURN..=HALF_TURN).contains(&units);
-        let is_valid = is_longitude(west)
-            && is_longitude(east)
+        let longitudes = -HALF_TURN..=HALF_TURN;
+        let is_valid = longitudes.contains(&west)
+            && longitudes.contains(&east)
             && -POLE <= south
             && south <= north
             && north <= POLE;
@@ -99,26 +112,22 @@ impl BoundingBox {
     /// Returns west, south, east and north in degrees.
     #[must_use]
     pub fn degrees(self) -> [f64; 4] {
-        self.microdegrees().map(|units| f64::from(units) / UNITS)
+        self.microdegrees()
+            .map(|units| f64::from(units) / UNITS_PER_DEGREE)
     }
 
     /// Returns the box in Well-known Text, longitudes first: a polygon, or two if the box crosses the antimeridian.
     #[must_use]
     pub fn to_wkt(self) -> String {
         let [west, south, east, north] = self.degrees();
-        let ring = |west: f64, east: f64| {
-            format!(
-                "(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))"
-            )
-        };
         if self.crosses_antimeridian() {
             return format!(
                 "MULTIPOLYGON ({}, {})",
-                ring(west, 180.0),
-                ring(-180.0, east)
+                format_ring(west, south, 180.0, north),
+                format_ring(-180.0, south, east, north)
             );
         }
-        format!("POLYGON {}", ring(west, east))
+        format!("POLYGON {}", format_ring(west, south, east, north))
     }
 
     /// Returns true if the box crosses the antimeridian.
@@ -136,9 +145,9 @@ impl BoundingBox {
 
     /// Returns true if the meridian crosses the box. -180° and 180° are the same meridian.
     fn contains_longitude(self, longitude: i32) -> bool {
-        let distance = |from: i32, to: i32| (i64::from(to) - i64::from(from)).rem_euclid(TURN);
         let is_whole = self.west == -HALF_TURN && self.east == HALF_TURN;
-        is_whole || distance(self.west, longitude) <= distance(self.west, self.east)
+        is_whole
+            || eastward_distance(self.west, longitude) <= eastward_distance(self.west, self.east)
     }
 
     /// Returns the smallest box that contains all boxes, over the antimeridian if that is shorter. `None` without boxes.
@@ -179,7 +188,7 @@ impl BoundingBox {
             sorted[2][last],
             sorted[3][last],
         ];
-        let (south, north) = (narrow(south), narrow(north));
+        let (south, north) = (narrow_units(south), narrow_units(north));
         if east - west >= TURN {
             return Some(Self {
                 west: -HALF_TURN,
@@ -188,7 +197,7 @@ impl BoundingBox {
                 north,
             });
         }
-        let (west, east) = edges(start + west, start + east);
+        let (west, east) = normalize_edges(start + west, start + east);
         (south <= north).then_some(Self {
             west,
             south,
@@ -202,6 +211,16 @@ impl BoundingBox {
         let width = i64::from(self.east) - i64::from(self.west);
         if width < 0 { width + TURN } else { width }
     }
+}
+
+/// Formats a ring of Well-known Text, in degrees.
+fn format_ring(west: f64, south: f64, east: f64, north: f64) -> String {
+    format!("(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))")
+}
+
+/// Returns the microdegrees from one longitude eastward to another, less than a turn.
+fn eastward_distance(from: i32, to: i32) -> i64 {
+    (i64::from(to) - i64::from(from)).rem_euclid(TURN)
 }
 
 /// Returns the western end of the shortest arc that contains all boxes: it follows the largest gap between them.
@@ -232,36 +251,36 @@ fn smallest_arc_start(boxes: &[BoundingBox]) -> i64 {
     }
 }
 
-fn units(degrees: f64, range: std::ops::RangeInclusive<f64>) -> Option<i64> {
+fn to_microdegrees(degrees: f64, range: std::ops::RangeInclusive<f64>) -> Option<i64> {
     range
         .contains(&degrees)
-        .then(|| (degrees * UNITS).round() as i64)
+        .then(|| (degrees * UNITS_PER_DEGREE).round() as i64)
 }
 
-fn narrow(units: i64) -> i32 {
+fn narrow_units(units: i64) -> i32 {
     i32::try_from(units).unwrap_or(POLE)
 }
 
 /// Normalizes the longitudes of the edges of a box. The edges of a box without width remain equal.
-fn edges(west: i64, east: i64) -> (i32, i32) {
+fn normalize_edges(west: i64, east: i64) -> (i32, i32) {
     if west == east {
-        (eastern(west), eastern(east))
+        (normalize_east(west), normalize_east(east))
     } else {
-        (western(west), eastern(east))
+        (normalize_west(west), normalize_east(east))
     }
 }
 
 /// Normalizes the longitude of a western edge to at least -180° and less than 180°.
-fn western(units: i64) -> i32 {
-    narrow((units + TURN / 2).rem_euclid(TURN) - TURN / 2)
+fn normalize_west(units: i64) -> i32 {
+    narrow_units((units + TURN / 2).rem_euclid(TURN) - TURN / 2)
 }
 
 /// Normalizes the longitude of an eastern edge to more than -180° and at most 180°, but keeps -180°.
-fn eastern(units: i64) -> i32 {
+fn normalize_east(units: i64) -> i32 {
     if units == -TURN / 2 {
         -HALF_TURN
     } else {
-        narrow(TURN / 2 - (TURN / 2 - units).rem_euclid(TURN))
+        narrow_units(TURN / 2 - (TURN / 2 - units).rem_euclid(TURN))
     }
 }
 
@@ -285,18 +304,22 @@ impl FromStr for BoundingBox {
     type Err = InvalidBox;
 
     fn from_str(text: &str) -> Result<Self, InvalidBox> {
-        let invalid = || InvalidBox(text.chars().take(80).collect());
         let mut numbers = Vec::new();
         for number in text.split(',').take(5) {
-            numbers.push(number.trim().parse::<f64>().map_err(|_| invalid())?);
+            numbers.push(
+                number
+                    .trim()
+                    .parse::<f64>()
+                    .map_err(|_| InvalidBox::new(text))?,
+            );
         }
         let &[west, south, east, north] = numbers.as_slice() else {
-            return Err(invalid());
+            return Err(InvalidBox::new(text));
         };
         if west > 180.0 || east > 180.0 {
-            return Err(invalid());
+            return Err(InvalidBox::new(text));
         }
-        Self::new(west, south, east, north).ok_or_else(invalid)
+        Self::new(west, south, east, north).ok_or_else(|| InvalidBox::new(text))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Coverage that a description declares, by `dct:spatial` and `dct:temporal`.
 
+use super::geometry::parse_numbers;
 use super::places::Place;
 use super::{BoundingBox, Period, box_of_text};
-use crate::statement::{NodeCache, StatementIndex, cached};
+use crate::statement::{NodeCache, StatementIndex, get_or_compute};
 use crate::{Dataset, Node, Value};
 use lodeseek_rdf::vocab::{
     dcat, dcatus, dcterms, geo, georss, geosparql, locn, rdf, rdfs, schema, skos, time,
@@ -113,13 +114,12 @@ impl<'d> CoverageReader<'d> {
 
     /// Returns the box of a `dcat-us:GeographicBoundingBox`.
     fn dcat_us_box(&self, part: &Node) -> Option<BoundingBox> {
-        let edge = |property: &str| {
-            self.texts(part, property)
-                .find_map(|text| text.trim().parse::<f64>().ok())
-        };
-        let [west, south] = [edge(dcatus::WEST)?, edge(dcatus::SOUTH)?];
-        let [east, north] = [edge(dcatus::EAST)?, edge(dcatus::NORTH)?];
-        BoundingBox::new(west, south, east, north)
+        BoundingBox::new(
+            self.first_number(part, dcatus::WEST)?,
+            self.first_number(part, dcatus::SOUTH)?,
+            self.first_number(part, dcatus::EAST)?,
+            self.first_number(part, dcatus::NORTH)?,
+        )
     }
 
     fn place(&self, value: &'d Value) -> Option<(BoundingBox, &'static str)> {
@@ -152,7 +152,9 @@ impl<'d> CoverageReader<'d> {
         // A place may have several shapes: points, boxes, polygons.
         let shapes = self.parts(part, schema::GEO).chain([part]);
         let shapes: Vec<BoundingBox> = shapes
-            .filter_map(|shape| cached(&self.shapes, shape, || self.schema_org_shape(shape)))
+            .filter_map(|shape| {
+                get_or_compute(&self.shapes, shape, || self.schema_org_shape(shape))
+            })
             .take(MAX_VALUES)
             .collect();
         if let Some(bounds) = BoundingBox::around(&shapes) {
@@ -190,7 +192,7 @@ impl<'d> CoverageReader<'d> {
     fn geometry(&self, value: &'d Value) -> Option<BoundingBox> {
         match value {
             Value::Literal(literal) => box_of_text(literal.value()),
-            Value::Node(part) => cached(&self.geometries, part, || {
+            Value::Node(part) => get_or_compute(&self.geometries, part, || {
                 let literals = [
                     geosparql::AS_WKT,
                     geosparql::AS_GEO_JSON,
@@ -222,8 +224,8 @@ impl<'d> CoverageReader<'d> {
                 .filter_map(box_of_circle),
         );
         boxes.extend(self.parts(node, schema::GEO_MIDPOINT).find_map(|middle| {
-            let [longitude, latitude] =
-                [schema::LONGITUDE, schema::LATITUDE].map(|property| self.number(middle, property));
+            let [longitude, latitude] = [schema::LONGITUDE, schema::LATITUDE]
+                .map(|property| self.first_number(middle, property));
             let radius = self
                 .texts(node, schema::GEO_RADIUS)
                 .find_map(radius_in_metres)?;
@@ -244,37 +246,38 @@ impl<'d> CoverageReader<'d> {
             }
         }
         self.texts(node, georss::POINT)
-            .find_map(|text| match numbers_in(text)?.as_slice() {
+            .find_map(|text| match parse_numbers(text)?.as_slice() {
                 &[latitude, longitude] => BoundingBox::from_position(longitude, latitude),
                 _ => None,
             })
     }
 
-    fn number(&self, node: &Node, property: &str) -> Option<f64> {
+    fn first_number(&self, node: &Node, property: &str) -> Option<f64> {
         self.texts(node, property)
             .find_map(|text| text.trim().parse().ok())
     }
 
     fn position(&self, node: &Node, [longitude, latitude]: [&str; 2]) -> Option<BoundingBox> {
-        BoundingBox::from_position(self.number(node, longitude)?, self.number(node, latitude)?)
+        BoundingBox::from_position(
+            self.first_number(node, longitude)?,
+            self.first_number(node, latitude)?,
+        )
     }
 
     /// Returns the name of a place: a label, or that of a country.
     fn place_name(&self, value: &'d Value) -> Option<String> {
-        let country = |iri: &str| Place::from_iri(iri).map(|country| country.name.to_owned());
         match value {
-            Value::Literal(literal) => country(literal.value()),
+            Value::Literal(literal) => country_name(literal.value()),
             Value::Node(Node::Dataset) => None,
             Value::Node(part) => {
-                let is_name = |text: &&str| !text.is_empty() && box_of_text(text).is_none();
                 let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME].into_iter();
                 let label = labels
                     .flat_map(|property| self.texts(part, property))
                     .map(str::trim)
-                    .find(is_name);
+                    .find(|text| !text.is_empty() && box_of_text(text).is_none());
                 label
                     .map(str::to_owned)
-                    .or_else(|| self.statements.web_iris(part).find_map(country))
+                    .or_else(|| self.statements.web_iris(part).find_map(country_name))
             }
         }
     }
@@ -321,7 +324,7 @@ impl<'d> CoverageReader<'d> {
     fn instant(&self, node: &Node, property: &str) -> Option<&'d str> {
         self.date(node, property).or_else(|| {
             let mut parts = self.parts(node, property);
-            parts.find_map(|part| cached(&self.instants, part, || self.instant_date(part)))
+            parts.find_map(|part| get_or_compute(&self.instants, part, || self.instant_date(part)))
         })
     }
 
@@ -373,36 +376,39 @@ const INSTANTS: [&str; 5] = [
     time::IN_XSD_YEAR,
 ];
 
+/// Returns the name of the country that an IRI denotes.
+fn country_name(iri: &str) -> Option<String> {
+    Place::from_iri(iri).map(|country| country.name.to_owned())
+}
+
 /// Reads positions with the latitude first, separated by white space or commas, as in schema.org's shapes. If `has_corners`,
 /// two positions are the south-western and the north-eastern corner of a box.
 fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> {
-    let numbers = numbers_in(text)?;
+    let numbers = parse_numbers(text)?;
     if numbers.len() < 4 || !numbers.len().is_multiple_of(2) {
         return None;
     }
     let (latitudes, longitudes): (Vec<f64>, Vec<f64>) =
         numbers.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
-    let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let [west, east] = match longitudes.as_slice() {
         // The corners of a box are ordered: a box may cross the antimeridian.
         &[west, east] if has_corners => [west, east],
-        others => [least(others), most(others)],
+        others => [minimum(others), maximum(others)],
     };
-    BoundingBox::new(west, least(&latitudes), east, most(&latitudes))
+    BoundingBox::new(west, minimum(&latitudes), east, maximum(&latitudes))
 }
 
-/// Returns the numbers of a text, separated by white space or commas; `None` if it contains anything else.
-fn numbers_in(text: &str) -> Option<Vec<f64>> {
-    let words = text
-        .split(|c: char| c.is_whitespace() || c == ',')
-        .filter(|word| !word.is_empty());
-    words.map(|word| word.parse().ok()).collect()
+fn minimum(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn maximum(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Reads a circle: latitude, longitude, and the radius in metres.
 fn box_of_circle(text: &str) -> Option<BoundingBox> {
-    match numbers_in(text)?.as_slice() {
+    match parse_numbers(text)?.as_slice() {
         &[latitude, longitude, radius] => box_around(longitude, latitude, radius),
         _ => None,
     }

@@ -1,11 +1,12 @@
 //! Bounding boxes of geometries in Well-known Text, GeoJSON, GML and numbers.
 
 use super::BoundingBox;
+use super::period::dcmi_component;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::Value;
 
 /// Maximum number of bytes of a geometry. Larger ones are ignored.
-const MAX_GEOMETRY: usize = 4 << 20;
+const MAX_GEOMETRY_BYTES: usize = 4 << 20;
 /// Coordinate reference system of GeoSPARQL's literals if none is given: longitude before latitude.
 const CRS84: &str = "CRS84";
 /// Codes of EPSG for reference systems with latitude before longitude: WGS 84, and those of Europe, North America and
@@ -53,11 +54,11 @@ enum AxisOrder {
 /// ```
 #[must_use]
 pub fn box_of_wkt(text: &str) -> Option<BoundingBox> {
-    if text.len() > MAX_GEOMETRY {
+    if text.len() > MAX_GEOMETRY_BYTES {
         return None;
     }
     let (order, geometry) = reference_system(text.trim())?;
-    if let Some(numbers) = envelope(geometry) {
+    if let Some(numbers) = find_envelope(geometry) {
         let [west, east, north, south] = numbers?;
         return BoundingBox::new(west, south, east, north);
     }
@@ -115,7 +116,7 @@ fn reference_system(text: &str) -> Option<(AxisOrder, &str)> {
 }
 
 /// Reads `ENVELOPE(west, east, north, south)`. The inner `None` is an unreadable envelope.
-fn envelope(geometry: &str) -> Option<Option<[f64; 4]>> {
+fn find_envelope(geometry: &str) -> Option<Option<[f64; 4]>> {
     let (name, rest) = geometry.split_once('(')?;
     if !name.trim().eq_ignore_ascii_case("ENVELOPE") {
         return None;
@@ -163,7 +164,7 @@ impl Extent {
 /// ```
 #[must_use]
 pub fn box_of_geojson(text: &str) -> Option<BoundingBox> {
-    if text.len() > MAX_GEOMETRY {
+    if text.len() > MAX_GEOMETRY_BYTES {
         return None;
     }
     let value: Value = serde_json::from_str(text).ok()?;
@@ -214,13 +215,13 @@ fn add_object(value: &Value, boxes: &mut Vec<BoundingBox>) -> Option<()> {
 fn add_coordinates(value: &Value, boxes: &mut Vec<BoundingBox>) -> Option<()> {
     let values = value.as_array()?;
     if values.first().is_some_and(Value::is_number) {
-        let (longitude, latitude) = position(value)?;
+        let (longitude, latitude) = read_position(value)?;
         boxes.push(BoundingBox::from_position(longitude, latitude)?);
         return Some(());
     }
     let mut extent = Extent::default();
     for member in values {
-        match position(member) {
+        match read_position(member) {
             Some((longitude, latitude)) => extent.add(longitude, latitude),
             None => add_coordinates(member, boxes)?,
         }
@@ -231,7 +232,7 @@ fn add_coordinates(value: &Value, boxes: &mut Vec<BoundingBox>) -> Option<()> {
     Some(())
 }
 
-fn position(value: &Value) -> Option<(f64, f64)> {
+fn read_position(value: &Value) -> Option<(f64, f64)> {
     let numbers = value.as_array()?;
     numbers.first()?.as_f64().zip(numbers.get(1)?.as_f64())
 }
@@ -244,15 +245,17 @@ const EDGES: [[&str; 4]; 2] = [
 
 /// Returns the box of an object with its edges. The inner `None` means that it is out of range.
 fn box_of_edges(value: &Value) -> Option<Option<BoundingBox>> {
-    let number = |key: &str| {
-        let edge = value.get(key)?;
-        edge.as_f64().or_else(|| edge.as_str()?.trim().parse().ok())
-    };
     let edges = EDGES.iter().find_map(|keys| {
-        let [west, south, east, north] = keys.map(number);
+        let [west, south, east, north] = keys.map(|key| read_edge(value, key));
         Some([west?, south?, east?, north?])
     });
     edges.map(|[west, south, east, north]| BoundingBox::new(west, south, east, north))
+}
+
+/// Returns the number of a key, which may be written as text.
+fn read_edge(value: &Value, key: &str) -> Option<f64> {
+    let edge = value.get(key)?;
+    edge.as_f64().or_else(|| edge.as_str()?.trim().parse().ok())
 }
 
 /// If true, the object declares a reference system whose coordinates are not degrees.
@@ -263,16 +266,13 @@ fn has_other_system(value: &Value) -> bool {
     let code = value
         .pointer("/spatialReference/wkid")
         .and_then(Value::as_u64);
-    let is_of_degrees = |code: &str| {
-        LATITUDE_FIRST
-            .iter()
-            .any(|known| known.trim_start_matches('/') == code)
-    };
-    let is_other = |name: &str| {
-        let code = name.rsplit([':', '/', '#']).next().unwrap_or(name);
-        name.contains("EPSG") && !is_of_degrees(code)
-    };
-    name.is_some_and(is_other) || code.is_some_and(|code| !is_of_degrees(&code.to_string()))
+    name.is_some_and(|name| name.contains("EPSG") && !LATITUDE_FIRST.contains(&system_code(name)))
+        || code.is_some_and(|code| !LATITUDE_FIRST.contains(&code.to_string().as_str()))
+}
+
+/// Returns the code at the end of the name of a reference system, such as 4326 in `EPSG:4326`.
+fn system_code(name: &str) -> &str {
+    name.rsplit([':', '/', '#']).next().unwrap_or(name)
 }
 
 /// Returns the box of a text: Well-known Text, GeoJSON, GML, a DCMI Box, or numbers. Four numbers, or six with heights, are
@@ -281,7 +281,7 @@ pub(crate) fn box_of_text(text: &str) -> Option<BoundingBox> {
     let text = text.trim();
     match text.as_bytes().first()? {
         b'{' => box_of_geojson(text),
-        b'[' if text.len() <= MAX_GEOMETRY => box_of_list(&serde_json::from_str(text).ok()?),
+        b'[' if text.len() <= MAX_GEOMETRY_BYTES => box_of_list(&serde_json::from_str(text).ok()?),
         b'<' => box_of_wkt(text).or_else(|| box_of_gml(text)),
         _ => box_of_wkt(text)
             .or_else(|| dcmi_box(text))
@@ -327,18 +327,16 @@ fn box_of_edge_list(numbers: &[f64]) -> Option<BoundingBox> {
 /// Reads a DCMI Box, as in `northlimit=51.6; southlimit=49.4; westlimit=2.5; eastlimit=6.5`.
 /// <https://www.dublincore.org/specifications/dublin-core/dcmi-box/>
 fn dcmi_box(text: &str) -> Option<BoundingBox> {
-    let limit = |name: &str| {
-        let mut named = text.split(';').filter_map(|part| part.split_once('='));
-        named
-            .find(|(key, _)| key.trim().eq_ignore_ascii_case(name))
-            .and_then(|(_, value)| value.trim().parse().ok())
-    };
     BoundingBox::new(
-        limit("westlimit")?,
-        limit("southlimit")?,
-        limit("eastlimit")?,
-        limit("northlimit")?,
+        dcmi_number(text, "westlimit")?,
+        dcmi_number(text, "southlimit")?,
+        dcmi_number(text, "eastlimit")?,
+        dcmi_number(text, "northlimit")?,
     )
+}
+
+fn dcmi_number(text: &str, name: &str) -> Option<f64> {
+    dcmi_component(text, name)?.trim().parse().ok()
 }
 
 /// Returns the bounding box of a geometry in GML.
@@ -347,7 +345,7 @@ fn dcmi_box(text: &str) -> Option<BoundingBox> {
 /// codes such as `EPSG:4326` and geometries without `srsName` the longitude. Returns `None` for other reference systems.
 pub(crate) fn box_of_gml(text: &str) -> Option<BoundingBox> {
     let text = text.trim();
-    if text.len() > MAX_GEOMETRY || !text.starts_with('<') {
+    if text.len() > MAX_GEOMETRY_BYTES || !text.starts_with('<') {
         return None;
     }
     let mut reader = quick_xml::Reader::from_str(text);
@@ -433,30 +431,24 @@ impl GmlReader {
             return Some(());
         };
         self.order = element.order;
-        let numbers = |text: &str| -> Option<Vec<f64>> {
-            let words = text
-                .split(|c: char| c.is_whitespace() || c == ',')
-                .filter(|word| !word.is_empty());
-            words.map(|word| word.parse().ok()).collect()
-        };
         match element.name.as_str() {
             "lowerCorner" | "upperCorner" => {
-                let numbers = numbers(text)?;
+                let numbers = parse_numbers(text)?;
                 let corner = (*numbers.first()?, *numbers.get(1)?);
                 self.corners[usize::from(element.name == "upperCorner")] = Some(corner);
             }
             "pos" => {
-                let numbers = numbers(text)?;
+                let numbers = parse_numbers(text)?;
                 self.add(*numbers.first()?, *numbers.get(1)?);
             }
             "posList" => {
-                for position in numbers(text)?.chunks_exact(element.dimension) {
+                for position in parse_numbers(text)?.chunks_exact(element.dimension) {
                     self.add(position[0], position[1]);
                 }
             }
             "coordinates" => {
                 for tuple in text.split_ascii_whitespace() {
-                    let numbers = numbers(tuple)?;
+                    let numbers = parse_numbers(tuple)?;
                     self.add(*numbers.first()?, *numbers.get(1)?);
                 }
             }
@@ -499,9 +491,11 @@ impl GmlReader {
     fn end_part(&mut self) -> Option<()> {
         let order = self.order;
         if let [Some(lower), Some(upper)] = std::mem::take(&mut self.corners) {
-            let straight = || BoundingBox::new(lower.0, lower.1, upper.0, upper.1);
-            let swapped = || BoundingBox::new(lower.1, lower.0, upper.1, upper.0);
-            self.boxes.push(in_order(order, straight, swapped)?);
+            self.boxes.push(in_order(
+                order,
+                || BoundingBox::new(lower.0, lower.1, upper.0, upper.1),
+                || BoundingBox::new(lower.1, lower.0, upper.1, upper.0),
+            )?);
         }
         let [straight, swapped] = std::mem::take(&mut self.part);
         if straight.0.is_some() {
@@ -513,6 +507,14 @@ impl GmlReader {
         }
         Some(())
     }
+}
+
+/// Returns the numbers of a text, separated by white space or commas; `None` if it contains anything else.
+pub(super) fn parse_numbers(text: &str) -> Option<Vec<f64>> {
+    let words = text
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|word| !word.is_empty());
+    words.map(|word| word.parse().ok()).collect()
 }
 
 /// Returns the box in the declared order, else with the longitude first unless that is out of range.
@@ -534,11 +536,7 @@ fn axis_order(name: &str) -> Option<AxisOrder> {
     if name.contains("CRS84") || name.contains("CRS:84") {
         return Some(AxisOrder::LongitudeFirst);
     }
-    let code = name.rsplit([':', '/', '#']).next().unwrap_or(name);
-    if !LATITUDE_FIRST
-        .iter()
-        .any(|known| known.trim_start_matches('/') == code)
-    {
+    if !LATITUDE_FIRST.contains(&system_code(name)) {
         return None;
     }
     let is_definition = name.starts_with("urn:") || name.contains("/def/crs/");

@@ -25,7 +25,7 @@ const RANGE_WORDS: [&str; 8] = [
     " thru ",
 ];
 /// Maximum number of characters of a text that is searched for years.
-const MAX_TEXT: usize = 1000;
+const MAX_SEARCHED_CHARS: usize = 1000;
 
 /// A day, as the number of days since 1970-01-01.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -169,9 +169,6 @@ impl Period {
     /// Returns true if the periods have a day in common.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
-        let begins_by = |first: Option<Day>, last: Option<Day>| {
-            first.zip(last).is_none_or(|(first, last)| first <= last)
-        };
         begins_by(self.first, other.last) && begins_by(other.first, self.last)
     }
 
@@ -208,7 +205,7 @@ impl Period {
         if !is_time(time) && !is_basic_time(date, time) {
             return None;
         }
-        if sign == 1 && date.len() == 8 && number(date, 8).is_some() {
+        if sign == 1 && date.len() == 8 && parse_number(date, 8).is_some() {
             return Self::from_basic_date(date);
         }
         // A time zone west of Greenwich follows a year, a month or a day: 2010-05:00.
@@ -217,18 +214,22 @@ impl Period {
             _ => date,
         };
         let mut parts = date.split('-');
-        let year = sign * number(parts.next()?, 4)?;
+        let year = sign * parse_number(parts.next()?, 4)?;
         let (month, day) = (parts.next(), parts.next());
         if parts.next().is_some() {
             return None;
         }
         if let Some(week) = month.and_then(|text| text.strip_prefix('W')) {
-            return Self::from_week(year, number(week, 2)?, day.map(|day| number(day, 1)));
+            return Self::from_week(
+                year,
+                parse_number(week, 2)?,
+                day.map(|day| parse_number(day, 1)),
+            );
         }
-        if let (Some(number), None) = (month.and_then(|text| number(text, 3)), day) {
+        if let (Some(number), None) = (month.and_then(|text| parse_number(text, 3)), day) {
             return Self::from_day_of_year(year, number);
         }
-        let [month, day] = [month, day].map(|part| part.map(|text| number(text, 2)));
+        let [month, day] = [month, day].map(|part| part.map(|text| parse_number(text, 2)));
         match (month, day) {
             (None, _) => Self::whole(Day::from_date(year, 1, 1)?, Day::from_date(year, 12, 31)?),
             (Some(month), None) => {
@@ -249,9 +250,9 @@ impl Period {
     /// Reads a date of the basic format of ISO 8601, as in `20100131`. Other numbers of eight digits are rarely dates.
     fn from_basic_date(digits: &str) -> Option<Self> {
         let [year, month, day] = [
-            number(&digits[..4], 4)?,
-            number(&digits[4..6], 2)?,
-            number(&digits[6..], 2)?,
+            parse_number(&digits[..4], 4)?,
+            parse_number(&digits[4..6], 2)?,
+            parse_number(&digits[6..], 2)?,
         ];
         let day = Day::from_date(year, month as u32, day as u32)
             .filter(|_| TEXT_YEARS.contains(&year))?;
@@ -336,16 +337,15 @@ impl Period {
         let &[first, second, third] = parts.as_slice() else {
             return None;
         };
-        let short = |text: &str| {
-            number(text, 2)
-                .or_else(|| number(text, 1))
-                .map(|number| number as u32)
-        };
-        let year = number(first, 4).filter(|_| separator == '/');
+        let year = parse_number(first, 4).filter(|_| separator == '/');
         let days = match year {
-            Some(year) => [Day::from_date(year, short(second)?, short(third)?), None],
+            Some(year) => [
+                Day::from_date(year, short_number(second)?, short_number(third)?),
+                None,
+            ],
             None => {
-                let (year, first, second) = (number(third, 4)?, short(first)?, short(second)?);
+                let year = parse_number(third, 4)?;
+                let (first, second) = (short_number(first)?, short_number(second)?);
                 let month_first = Day::from_date(year, first, second).filter(|_| separator == '/');
                 [Day::from_date(year, second, first), month_first]
             }
@@ -380,13 +380,7 @@ impl Period {
     /// Reads a DCMI Period, as in `start=2010; end=2015-06-30; scheme=W3C-DTF;`.
     /// <https://www.dublincore.org/specifications/dublin-core/dcmi-period/>
     fn from_dcmi(text: &str) -> Option<Self> {
-        let component = |name: &str| {
-            let mut named = text.split(';').filter_map(|part| part.split_once('='));
-            named
-                .find(|(key, _)| key.trim().eq_ignore_ascii_case(name))
-                .map(|(_, value)| value)
-        };
-        Self::between(component("start"), component("end"))
+        Self::between(dcmi_component(text, "start"), dcmi_component(text, "end"))
     }
 
     /// Reads an interval: of ISO 8601, two dates with a word between them, or a range of Solr, as in `[2010 TO *]`.
@@ -457,14 +451,14 @@ impl Period {
     /// Returns the period of the years in a text: numbers of four digits from 1000 to 2100 that stand alone. If the last
     /// word is one such as `present`, the end is open.
     fn from_years_in(text: &str) -> Option<Self> {
-        let text: String = text.chars().take(MAX_TEXT).collect();
+        let text: String = text.chars().take(MAX_SEARCHED_CHARS).collect();
         let words: Vec<&str> = text
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty())
             .collect();
         let years = words
             .iter()
-            .filter_map(|word| number(word, 4))
+            .filter_map(|word| parse_number(word, 4))
             .filter(|year| TEXT_YEARS.contains(year));
         let years: Vec<i32> = years.collect();
         let (first, last) = (*years.iter().min()?, *years.iter().max()?);
@@ -593,9 +587,38 @@ fn is_time(text: &str) -> bool {
 }
 
 /// Returns the number of exactly so many digits.
-fn number(text: &str, digits: usize) -> Option<i32> {
+fn parse_number(text: &str, digits: usize) -> Option<i32> {
     let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()
+}
+
+/// Returns the number of one or two digits.
+fn short_number(text: &str) -> Option<u32> {
+    parse_number(text, 2)
+        .or_else(|| parse_number(text, 1))
+        .map(|number| number as u32)
+}
+
+/// Returns true unless a period of this first day begins after this last day. An open end is no limit.
+fn begins_by(first: Option<Day>, last: Option<Day>) -> bool {
+    first.zip(last).is_none_or(|(first, last)| first <= last)
+}
+
+/// Returns the value of a component in the syntax of DCMI, as in `start=2010; end=2015-06-30`.
+pub(super) fn dcmi_component<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let mut components = text.split(';').filter_map(|part| part.split_once('='));
+    components
+        .find(|(key, _)| key.trim().eq_ignore_ascii_case(name))
+        .map(|(_, value)| value)
+}
+
+/// Formats the end of a period, as its year if the period consists of whole years.
+fn format_end(day: Option<Day>, is_whole_years: bool) -> String {
+    let mut text = day.map(|day| day.to_string()).unwrap_or_default();
+    if is_whole_years {
+        text.truncate(text.len().saturating_sub("-01-01".len()));
+    }
+    text
 }
 
 impl FromStr for Period {
@@ -620,16 +643,9 @@ impl fmt::Display for Period {
         let ends_year = self
             .last
             .is_none_or(|day| day.date().1 == 12 && day.date().2 == 31);
-        let text = |day: Option<Day>| {
-            let text = day.map(|day| day.to_string()).unwrap_or_default();
-            let year = text.len().saturating_sub("-01-01".len());
-            if begins_year && ends_year {
-                text[..year].to_owned()
-            } else {
-                text
-            }
-        };
-        let (first, last) = (text(self.first), text(self.last));
+        let is_whole_years = begins_year && ends_year;
+        let first = format_end(self.first, is_whole_years);
+        let last = format_end(self.last, is_whole_years);
         if first == last {
             f.write_str(&first)
         } else {

@@ -83,22 +83,23 @@ impl Place {
             .trim()
             .strip_prefix("http://")
             .or_else(|| iri.trim().strip_prefix("https://"))?;
-        let after = |prefixes: &[&str]| {
-            prefixes
-                .iter()
-                .find_map(|prefix| address.strip_prefix(prefix))
-        };
-        if let Some(code) = after(&EU_COUNTRIES) {
+        if let Some(code) = strip_any_prefix(address, &EU_COUNTRIES) {
             return PLACES
                 .iter()
                 .find(|place| place.code == code && place.code.len() == 3);
         }
-        if let Some(code) = after(&NUTS) {
+        if let Some(code) = strip_any_prefix(address, &NUTS) {
             return PLACES.iter().find(|place| place.nuts == Some(code));
         }
-        let number: u32 = after(&GEONAMES)?.split('/').next()?.parse().ok()?;
+        let number = strip_any_prefix(address, &GEONAMES)?.split('/').next()?;
+        let number: u32 = number.parse().ok()?;
         PLACES.iter().find(|place| place.geonames == Some(number))
     }
+}
+
+/// Returns the rest of a text after the first of the prefixes that it has.
+fn strip_any_prefix<'t>(text: &'t str, prefixes: &[&str]) -> Option<&'t str> {
+    prefixes.iter().find_map(|prefix| text.strip_prefix(prefix))
 }
 
 impl PlaceName {

@@ -1,7 +1,7 @@
 //! The configuration file: its keys with their lines, and errors that name them.
 
 use super::keys::{Key, Kind, is_table};
-use super::{Settings, suggestion};
+use super::{Settings, suggest_key};
 use anyhow::{bail, ensure};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use toml::Table;
 use toml::de::{DeTable, DeValue};
 
 /// Returns the message of a wrong value without the names of types of the program's language.
-fn readable(message: &str, kind: Kind) -> String {
+fn describe_wrong_value(message: &str, kind: Kind) -> String {
     let found = message
         .strip_prefix("invalid type: ")
         .or_else(|| message.strip_prefix("invalid value: "));
@@ -18,9 +18,9 @@ fn readable(message: &str, kind: Kind) -> String {
         return message.to_owned();
     };
     let expected = match expected {
-        "u16" | "u32" | "u64" | "usize" => format!("{}, 0 or more", kind.expected()),
-        "a nonzero u64" | "a nonzero usize" => format!("{}, 1 or more", kind.expected()),
-        "a boolean" | "a string" | "a sequence" => kind.expected(),
+        "u16" | "u32" | "u64" | "usize" => format!("{}, 0 or more", kind.describe()),
+        "a nonzero u64" | "a nonzero usize" => format!("{}, 1 or more", kind.describe()),
+        "a boolean" | "a string" | "a sequence" => kind.describe(),
         _ => return message.to_owned(),
     };
     format!("expected {expected}; found {found}")
@@ -121,10 +121,10 @@ impl<'t> ConfigFile<'t> {
             .filter_map(|key| key.path.split_once('.'))
             .map(|(table, _)| table);
         let (kind, nearest) = match is_header {
-            true => ("table", suggestion(key, tables)),
+            true => ("table", suggest_key(key, tables)),
             false => (
                 "key",
-                suggestion(
+                suggest_key(
                     key,
                     self.keys
                         .iter()
@@ -150,20 +150,18 @@ impl<'t> ConfigFile<'t> {
     pub(super) fn values<S: Settings>(&self) -> anyhow::Result<Table> {
         if let Err(error) = toml::from_str::<S>(self.text) {
             let start = error.span().map_or(0, |span| span.start);
-            let holds =
-                |(_, _, value): &&(String, Range<usize>, Range<usize>)| value.contains(&start);
             // The innermost key whose value contains the place.
             let key = self
                 .entries
                 .iter()
-                .filter(holds)
+                .filter(|(_, _, value)| value.contains(&start))
                 .min_by_key(|(_, _, value)| value.len());
             let message = error.message().trim();
             match key {
                 Some((key, ..)) => {
                     let kind = self.keys.iter().find(|known| known.path == key);
                     let message = match kind {
-                        Some(known) => readable(message, known.kind),
+                        Some(known) => describe_wrong_value(message, known.kind),
                         None => message.to_owned(),
                     };
                     bail!("{}: `{key}`: {message}", self.place(start))

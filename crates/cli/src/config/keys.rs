@@ -51,7 +51,7 @@ impl Key {
 
 impl Kind {
     /// Describes a value of this kind, for the message of a wrong one.
-    pub(super) fn expected(self) -> String {
+    pub(super) fn describe(self) -> String {
         match self {
             Self::Text | Self::Path | Self::Model => "a text in quotation marks".to_owned(),
             Self::Number => "a number".to_owned(),

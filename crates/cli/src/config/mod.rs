@@ -130,7 +130,7 @@ impl<S: Settings> Config<S> {
         for key in S::KEYS {
             let name = key.variable();
             if let Some(text) = variables.get(&name).filter(|text| !text.is_empty()) {
-                insert(
+                insert_value(
                     &mut config.values,
                     key.path,
                     variable_value::<S>(key, &name, text)?,
@@ -240,18 +240,21 @@ impl<S: Settings> Config<S> {
         }
         let after = Self::parse(path, &text, &BTreeMap::new())?;
         // A line of a text of several lines may look like the header of a table.
-        let is_other = |(name, _): &(&String, &Value)| *name != table;
         ensure!(
-            before
-                .values
-                .iter()
-                .filter(is_other)
-                .eq(after.values.iter().filter(is_other)),
+            other_entries(&before.values, table).eq(other_entries(&after.values, table)),
             "{}: cannot find the end of the table [{table}]; write its keys by hand",
             path.display()
         );
         Ok(text)
     }
+}
+
+/// Iterates over the entries of a configuration without those of one table.
+fn other_entries<'v>(
+    values: &'v Table,
+    table: &'v str,
+) -> impl Iterator<Item = (&'v String, &'v Value)> {
+    values.iter().filter(move |(name, _)| *name != table)
 }
 
 /// Returns the name in the header of a table, such as `[ fusion ] # note`.
@@ -289,36 +292,39 @@ pub fn is_path(model: &str) -> bool {
 /// # Errors
 /// If it is no value of its key.
 fn variable_value<S: Settings>(key: &Key, name: &str, text: &str) -> anyhow::Result<Value> {
-    let wrong = |expected: &str| format!("{name}={text}: {expected}");
     let value = match key.kind {
         Kind::Text | Kind::Path | Kind::Model => Value::from(text),
         Kind::Boolean => Value::Boolean(
             text.trim()
                 .parse()
-                .with_context(|| wrong("true or false is expected"))?,
+                .with_context(|| format!("{name}={text}: true or false is expected"))?,
         ),
         Kind::Number | Kind::Quantity(_) => {
-            let expected = format!("{} is expected", key.kind.expected());
-            Value::Integer(text.trim().parse().with_context(|| wrong(&expected))?)
+            let number = text.trim().parse().with_context(|| {
+                let expected = key.kind.describe();
+                format!("{name}={text}: {expected} is expected")
+            })?;
+            Value::Integer(number)
         }
         Kind::List => Value::from(
             text.split(',')
                 .map(|one| one.trim().to_owned())
                 .collect::<Vec<_>>(),
         ),
-        Kind::Harvests => bail!(wrong(
-            "scheduled harvests are set in the file, or by `serve --harvest`"
-        )),
+        Kind::Harvests => {
+            bail!("{name}={text}: scheduled harvests are set in the file, or by `serve --harvest`")
+        }
     };
     let mut alone = Table::new();
-    insert(&mut alone, key.path, value.clone());
+    insert_value(&mut alone, key.path, value.clone());
     match alone.try_into::<S>() {
         Ok(_) => Ok(value),
-        Err(error) => bail!(wrong(error.message())),
+        Err(error) => bail!("{name}={text}: {}", error.message()),
     }
 }
 
-fn insert(values: &mut Table, path: &str, value: Value) {
+/// Sets the value of a key, which may be in a table.
+fn insert_value(values: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         Some((table, name)) => {
             let table = values
@@ -340,7 +346,7 @@ fn unknown_variables(keys: &[Key], variables: &BTreeMap<String, String>) -> Vec<
     let mut messages = Vec::new();
     for name in variables.keys() {
         if !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str()) {
-            let nearest = suggestion(name, known.iter().map(String::as_str));
+            let nearest = suggest_key(name, known.iter().map(String::as_str));
             let nearest = nearest
                 .map(|nearest| format!("; did you mean {nearest}?"))
                 .unwrap_or_default();
@@ -354,15 +360,21 @@ fn unknown_variables(keys: &[Key], variables: &BTreeMap<String, String>) -> Vec<
 
 /// Returns the candidate most similar to a name, if one is similar. The last part of a key counts by itself, so that a key in
 /// the wrong table is found.
-fn suggestion<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
-    let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
-    let similarity = |candidate: &str| {
-        let whole = strsim::jaro_winkler(name, candidate);
-        whole.max(strsim::jaro_winkler(&last(name), &last(candidate)) - 0.01)
-    };
-    let scored = candidates.map(|candidate| (similarity(candidate), candidate));
+fn suggest_key<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let scored = candidates.map(|candidate| (key_similarity(name, candidate), candidate));
     let best = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (best.0 >= MIN_SIMILARITY).then_some(best.1)
+}
+
+/// Returns the higher of the similarities of two keys and of their last parts. At equal similarity, the whole key decides.
+fn key_similarity(one: &str, other: &str) -> f64 {
+    let whole = strsim::jaro_winkler(one, other);
+    whole.max(strsim::jaro_winkler(last_part(one), last_part(other)) - 0.01)
+}
+
+/// Returns the part of a key after its last point.
+fn last_part(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or_default()
 }
 
 /// Reads a configuration file; the empty text if there is none.

@@ -6,7 +6,7 @@ mod vector_matrix;
 
 pub use matches::{DenseMatch, PartKind, PartShare};
 
-use crate::encoding::{digest, normalize, pack_rows, passages, read_compact_document};
+use crate::encoding::{document_digest, normalize, pack_rows, passages, read_compact_document};
 use crate::scope::CandidateScope;
 use crate::{EngineError, vectors_folder};
 use lodeseek_catalog::DatasetId;
@@ -72,7 +72,7 @@ fn is_current(
     let Some(compact) = read_compact_document(index, id)? else {
         return Ok(false);
     };
-    Ok(encoded == digest(&compact)?)
+    Ok(encoded == document_digest(&compact)?)
 }
 
 /// The vectors of a query, and the snapshot of the datasets' vectors with which it is compared.
@@ -138,7 +138,7 @@ impl DenseRetriever {
     }
 
     /// Returns the number of datasets whose vectors were found damaged so far.
-    pub(super) fn damaged(&self) -> usize {
+    pub(super) fn count_damaged(&self) -> usize {
         self.damaged
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -147,7 +147,7 @@ impl DenseRetriever {
     }
 
     /// Counts the datasets among some whose vectors were found damaged.
-    pub(super) fn count_damaged(&self, ids: &[DatasetId]) -> usize {
+    pub(super) fn count_damaged_among(&self, ids: &[DatasetId]) -> usize {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         ids.iter().filter(|id| damaged.ids.contains(*id)).count()
     }
@@ -249,21 +249,25 @@ impl DenseRetriever {
         scope: CandidateScope<'_>,
     ) -> Result<Vec<DatasetId>, EngineError> {
         let vectors = &*encoded.vectors;
-        let select = |scored: &mut dyn Iterator<Item = ScoredPlace>, depth| match scope.filtered {
-            None => Ok(top_places(scored, depth)),
-            Some(filtered) => top_filtered_places(scored, depth, vectors, scope.snapshot, filtered),
-        };
-        let queries = [Some(&*encoded.query); 2];
-        let combine = |[metadata, data]: [Option<f64>; 2]| combination.combine(metadata, data);
         let source = self.source(vectors);
         let places = if self.encoder.granularity() == Granularity::Term {
             match self.term_index(vectors) {
-                Some(index) => select(&mut index.scores(&encoded.query, combine), depth)?,
+                Some(index) => {
+                    let scored = index.scores(&encoded.query, |[metadata, data]| {
+                        combination.combine(metadata, data)
+                    });
+                    top_places_in_scope(scored, depth, vectors, scope)?
+                }
                 None => Vec::new(),
             }
         } else {
-            self.matrix(vectors)
-                .nearest(&source, queries, combine, depth, select)?
+            self.matrix(vectors).nearest(
+                &source,
+                [Some(&*encoded.query); 2],
+                |[metadata, data]| combination.combine(metadata, data),
+                depth,
+                |scored, depth| top_places_in_scope(scored, depth, vectors, scope),
+            )?
         };
         Ok(source.ids(&places))
     }
@@ -288,12 +292,9 @@ impl DenseRetriever {
         let Some(stored) = vectors.get(id)? else {
             return Ok(None);
         };
-        let first = |rows: &Rows| {
-            (rows.rows() > 0).then(|| Query::new(&Matrix::new(rows.columns(), rows.row(0))))
-        };
         Ok(Some(DatasetVectors([
-            first(&stored.metadata),
-            first(&stored.data),
+            first_row(&stored.metadata),
+            first_row(&stored.data),
         ])))
     }
 
@@ -321,13 +322,10 @@ impl DenseRetriever {
     ) -> Result<Vec<(DatasetId, f64)>, EngineError> {
         let stored = self.vectors.snapshot()?;
         let queries = vectors.0.each_ref().map(Option::as_ref);
-        let mean = |products: [Option<f64>; 2]| {
-            let count = products.iter().flatten().count();
-            let mean = products.iter().flatten().sum::<f64>() / count.max(1) as f64;
-            (mean > 0.0).then_some(mean.min(1.0))
-        };
         let source = self.source(&stored);
-        let similar = self.matrix(&stored).similarities(&source, queries, mean);
+        let similar = self
+            .matrix(&stored)
+            .similarities(&source, queries, mean_similarity);
         Ok(similar
             .into_iter()
             .map(|one| (source.id(one.place).clone(), one.score))
@@ -493,7 +491,7 @@ impl DenseRetriever {
         let Ok(Some(stored)) = vectors.get(id) else {
             return Ok(Vec::new());
         };
-        if vectors.digest(id) != Some(digest(&compact)?.as_str()) {
+        if vectors.digest(id) != Some(document_digest(&compact)?.as_str()) {
             return Ok(Vec::new());
         }
         let contributes = combination.contributions(matched.metadata, matched.data);
@@ -580,6 +578,31 @@ impl DenseRetriever {
         }
         Ok(scores)
     }
+}
+
+/// Returns the best `depth` of scored datasets that pass the filter of a scope, in no order.
+fn top_places_in_scope(
+    scored: impl Iterator<Item = ScoredPlace>,
+    depth: usize,
+    vectors: &VectorsSnapshot,
+    scope: CandidateScope<'_>,
+) -> Result<Vec<u32>, EngineError> {
+    match scope.filtered {
+        None => Ok(top_places(scored, depth)),
+        Some(filtered) => top_filtered_places(scored, depth, vectors, scope.snapshot, filtered),
+    }
+}
+
+/// Returns the first of some rows, ready for multiplication. `None` if there are no rows.
+fn first_row(rows: &Rows) -> Option<Query> {
+    (rows.rows() > 0).then(|| Query::new(&Matrix::new(rows.columns(), rows.row(0))))
+}
+
+/// Returns the mean of the known similarities, at most 1. `None` if it is not positive.
+fn mean_similarity(products: [Option<f64>; 2]) -> Option<f64> {
+    let count = products.iter().flatten().count();
+    let mean = products.iter().flatten().sum::<f64>() / count.max(1) as f64;
+    (mean > 0.0).then_some(mean.min(1.0))
 }
 
 /// Returns the contribution of each term of a query that a text has.

@@ -186,9 +186,9 @@ impl<R: Comparable> VectorMatrix<R> {
         let products =
             [0, 1].map(|text| queries[text].map(|query| self.rows[text].products(query)));
         (0..).zip(&self.places).filter_map(move |(place, rows)| {
-            let product =
-                |text: usize| Some(f64::from(products[text].as_ref()?[rows[text]? as usize]));
-            let score = combine([product(0), product(1)])?;
+            let score = combine(
+                [0, 1].map(|text| Some(f64::from(products[text].as_ref()?[rows[text]? as usize]))),
+            )?;
             Some(ScoredPlace { score, place })
         })
     }
@@ -210,18 +210,20 @@ fn scores_of(
     });
     places.into_iter().filter_map(move |place| {
         let stored = source.get(place)?;
-        let product = |query: &Option<Vec<f32>>, rows: &Rows| {
-            let row = (rows.rows() > 0).then(|| rows.row(0))?;
-            query
-                .as_ref()
-                .map(|query| f64::from(dpr::product(query, &row)))
-        };
         let score = combine([
-            product(&queries[0], &stored.metadata),
-            product(&queries[1], &stored.data),
+            first_row_product(queries[0].as_deref(), &stored.metadata),
+            first_row_product(queries[1].as_deref(), &stored.data),
         ])?;
         Some(ScoredPlace { score, place })
     })
+}
+
+/// Returns the product of a query and the first of some rows, if both exist.
+fn first_row_product(query: Option<&[f32]>, rows: &Rows) -> Option<f64> {
+    if rows.rows() == 0 {
+        return None;
+    }
+    Some(f64::from(dpr::product(query?, &rows.row(0))))
 }
 
 /// Passes all vectors to `put`: of metadata with 0, of data with 1. Returns the rows of each dataset, counted for each text.

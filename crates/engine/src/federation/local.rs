@@ -146,12 +146,11 @@ impl LocalRequests {
     }
 
     fn client(&self, service: &NamedNode) -> Result<&SparqlClient, ServiceError> {
-        let disabled = || {
+        self.endpoints.as_deref().ok_or_else(|| {
             ServiceError::Refused(format!(
                 "{service}: calls of remote endpoints are disabled here"
             ))
-        };
-        self.endpoints.as_deref().ok_or_else(disabled)
+        })
     }
 
     fn options(&self, request: &SelectRequest<'_>) -> CallOptions {
@@ -171,14 +170,15 @@ impl LocalRequests {
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
         let client = self.client(request.service)?;
-        let service_error = |error: RemoteError| service_error(&error, request);
-        let found = client.select(
-            request.service.as_ref(),
-            request.query,
-            &self.options(request),
-        );
-        for row in found.map_err(service_error)? {
-            let row = row.map_err(service_error)?;
+        let found = client
+            .select(
+                request.service.as_ref(),
+                request.query,
+                &self.options(request),
+            )
+            .map_err(|error| service_error(&error, request))?;
+        for row in found {
+            let row = row.map_err(|error| service_error(&error, request))?;
             let values = request
                 .variables
                 .iter()
@@ -208,7 +208,7 @@ impl LocalRequests {
     }
 
     /// Returns the time that a request of a worker has.
-    pub(super) fn time(&self, requested: Duration) -> Duration {
+    pub(super) fn limit_time(&self, requested: Duration) -> Duration {
         requested.min(self.limits.deadline)
     }
 
@@ -224,10 +224,11 @@ impl LocalRequests {
         request: &SelectRequest<'_>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<(), ServiceError> {
-        let enter = |calls: usize| (calls < MAX_OWN_CALLS).then_some(calls + 1);
         while self
             .own_calls
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, enter)
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
+                (calls < MAX_OWN_CALLS).then_some(calls + 1)
+            })
             .is_err()
         {
             if (request.is_cancelled)() || Instant::now() >= request.deadline {
@@ -289,21 +290,22 @@ fn evaluate_own(
         is_part: true,
         ..QueryRequest::default()
     };
-    let outcome: Result<bool, SparqlError> = cancellable(&request.is_cancelled, |cancellation| {
-        let mut answer = queries.stream(&query, &limits, cancellation)?;
-        let columns = columns(answer.head(), request.variables);
-        while let Some(row) = answer.next_row() {
-            let row = row?;
-            let values = columns
-                .iter()
-                .map(|column| row.get((*column)?)?.clone())
-                .collect();
-            if rows(values).is_break() {
-                return Ok(false);
+    let outcome: Result<bool, SparqlError> =
+        run_cancellable(&request.is_cancelled, |cancellation| {
+            let mut answer = queries.stream(&query, &limits, cancellation)?;
+            let columns = find_columns(answer.head(), request.variables);
+            while let Some(row) = answer.next_row() {
+                let row = row?;
+                let values = columns
+                    .iter()
+                    .map(|column| row.get((*column)?)?.clone())
+                    .collect();
+                if rows(values).is_break() {
+                    return Ok(false);
+                }
             }
-        }
-        Ok(answer.is_truncated())
-    });
+            Ok(answer.is_truncated())
+        });
     let truncated = outcome.map_err(|error| match error {
         SparqlError::Refused(reason) => ServiceError::Refused(reason),
         SparqlError::TooLarge(reason) => ServiceError::TooLarge(reason),
@@ -319,7 +321,7 @@ fn evaluate_own(
 }
 
 /// Returns the index of each variable among the columns of an answer.
-fn columns(head: &Head, variables: &[Variable]) -> Vec<Option<usize>> {
+fn find_columns(head: &Head, variables: &[Variable]) -> Vec<Option<usize>> {
     let Head::Solutions(found) = head else {
         return vec![None; variables.len()];
     };
@@ -330,7 +332,7 @@ fn columns(head: &Head, variables: &[Variable]) -> Vec<Option<usize>> {
 }
 
 /// Evaluates with a cancellation that follows a condition.
-fn cancellable<T>(
+fn run_cancellable<T>(
     is_cancelled: &Arc<dyn Fn() -> bool + Send + Sync>,
     evaluate: impl FnOnce(&Cancellation) -> T,
 ) -> T {

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Length of the pieces in which the body of a response is passed on, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
 /// Number of rows that are sent at once.
-const BATCH: usize = 256;
+const BATCH_ROWS: usize = 256;
 /// Memory in bytes from which on a row is sent at once, with those before it.
 const LARGE_ROW_BYTES: usize = 16 << 10;
 
@@ -79,8 +79,9 @@ impl<'m> Message<'m> {
     }
 
     fn decode(bytes: &'m [u8]) -> io::Result<Self> {
-        let invalid = || io::Error::from(io::ErrorKind::InvalidData);
-        let (kind, content) = bytes.split_first().ok_or_else(invalid)?;
+        let Some((kind, content)) = bytes.split_first() else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
         Ok(match kind {
             b'N' => Self::Response(u64::from_le_bytes(
                 content.try_into().map_err(io::Error::other)?,
@@ -90,7 +91,7 @@ impl<'m> Message<'m> {
             b'F' => Self::BrokenBody,
             b'R' => Self::Rows(content),
             b'O' => Self::Outcome(content),
-            _ => return Err(invalid()),
+            _ => return Err(io::ErrorKind::InvalidData.into()),
         })
     }
 }
@@ -107,7 +108,7 @@ pub fn worker_services(settings: &str, calls: Calls) -> io::Result<Arc<dyn Servi
     }))
 }
 
-fn lost(error: &io::Error) -> ServiceError {
+fn connection_error(error: &io::Error) -> ServiceError {
     ServiceError::Failed(format!("the server process gave no answer: {error}"))
 }
 
@@ -120,8 +121,12 @@ impl WorkerRequests {
         request: &Request,
         call: &ServiceCall<'_>,
     ) -> Result<Conversation, ServiceError> {
-        let request = serde_json::to_vec(request).map_err(|error| lost(&error.into()))?;
-        let open = self.0.open(&request).map_err(|error| lost(&error))?;
+        let request =
+            serde_json::to_vec(request).map_err(|error| connection_error(&error.into()))?;
+        let open = self
+            .0
+            .open(&request)
+            .map_err(|error| connection_error(&error))?;
         let open = Arc::new(Mutex::new(open));
         Ok(Conversation {
             call: open,
@@ -143,17 +148,19 @@ impl WorkerRequests {
             .iter()
             .map(|(_, value)| Some(value.clone()))
             .collect();
-        let values = encode_rows(&[values]).map_err(|error| lost(&error))?;
+        let values = encode_rows(&[values]).map_err(|error| connection_error(&error))?;
         let conversation = self.open(&Request::Search { properties, values }, call)?;
         let mut triples = Vec::new();
         loop {
-            let message = conversation.next().map_err(|error| lost(&error))?;
-            match Message::decode(&message).map_err(|error| lost(&error))? {
+            let message = conversation
+                .next()
+                .map_err(|error| connection_error(&error))?;
+            match Message::decode(&message).map_err(|error| connection_error(&error))? {
                 Message::Rows(rows) => {
-                    let rows = decode_rows(rows).map_err(|error| lost(&error))?;
-                    triples.extend(rows.into_iter().filter_map(triple));
+                    let rows = decode_rows(rows).map_err(|error| connection_error(&error))?;
+                    triples.extend(rows.into_iter().filter_map(decode_triple));
                 }
-                Message::Outcome(outcome) => return parsed(outcome).map(|()| triples),
+                Message::Outcome(outcome) => return parse_outcome(outcome).map(|()| triples),
                 _ => {}
             }
         }
@@ -178,23 +185,28 @@ impl WorkerRequests {
         };
         let conversation = self.open(&request, call)?;
         loop {
-            let message = conversation.next().map_err(|error| lost(&error))?;
-            match Message::decode(&message).map_err(|error| lost(&error))? {
+            let message = conversation
+                .next()
+                .map_err(|error| connection_error(&error))?;
+            match Message::decode(&message).map_err(|error| connection_error(&error))? {
                 Message::Response(number) => {
-                    let (outcome, flow) = parse(&conversation, call, max_rows, number, rows);
-                    conversation.send(&outcome).map_err(|error| lost(&error))?;
+                    let (outcome, flow) =
+                        parse_response(&conversation, call, max_rows, number, rows);
+                    conversation
+                        .send(&outcome)
+                        .map_err(|error| connection_error(&error))?;
                     if flow.is_break() {
                         return Ok(());
                     }
                 }
                 Message::Rows(found) => {
-                    for row in decode_rows(found).map_err(|error| lost(&error))? {
+                    for row in decode_rows(found).map_err(|error| connection_error(&error))? {
                         if rows(row).is_break() {
                             return Ok(());
                         }
                     }
                 }
-                Message::Outcome(outcome) => return parsed(outcome),
+                Message::Outcome(outcome) => return parse_outcome(outcome),
                 // The rest of a body that was not read to its end.
                 Message::Body(_) | Message::EndOfBody | Message::BrokenBody => {}
             }
@@ -202,12 +214,12 @@ impl WorkerRequests {
     }
 }
 
-fn parsed(outcome: &[u8]) -> Result<(), ServiceError> {
-    serde_json::from_slice(outcome).unwrap_or_else(|error| Err(lost(&error.into())))
+fn parse_outcome(outcome: &[u8]) -> Result<(), ServiceError> {
+    serde_json::from_slice(outcome).unwrap_or_else(|error| Err(connection_error(&error.into())))
 }
 
 /// Parses the response of an endpoint, and hands over its rows.
-fn parse(
+fn parse_response(
     conversation: &Conversation,
     call: &ServiceCall<'_>,
     max_rows: u64,
@@ -326,7 +338,9 @@ impl Read for ResponseBody {
 /// The parent's side: answers a request of a worker.
 pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8], call: &Call) {
     let outcome = match serde_json::from_slice(request) {
-        Ok(Request::Search { properties, values }) => search(local, &properties, &values, call),
+        Ok(Request::Search { properties, values }) => {
+            search_datasets(local, &properties, &values, call)
+        }
         Ok(Request::Select {
             service,
             query,
@@ -334,7 +348,7 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
             bindings,
             time,
         }) => {
-            let is_closed = call.closed();
+            let is_closed = call.closed_flag();
             let service = NamedNode::new_unchecked(service);
             let variables: Vec<Variable> =
                 variables.into_iter().map(Variable::new_unchecked).collect();
@@ -343,7 +357,7 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
                 query: &query,
                 variables: &variables,
                 bindings,
-                deadline: Instant::now() + local.time(time),
+                deadline: Instant::now() + local.limit_time(time),
                 is_cancelled: Arc::new(move || is_closed.load(Ordering::Acquire)),
             };
             match local.own().filter(|_| names.is_own(&service)) {
@@ -357,7 +371,7 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
                 None => local.relay(&request, &mut |body| pass_on(body, &service, call)),
             }
         }
-        Err(error) => Err(lost(&error.into())),
+        Err(error) => Err(connection_error(&error.into())),
     };
     // The worker may have ended, or need no more.
     if let Ok(outcome) = serde_json::to_vec(&outcome) {
@@ -365,20 +379,20 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
     }
 }
 
-fn search(
+fn search_datasets(
     local: &LocalRequests,
     properties: &[String],
     values: &[u8],
     call: &Call,
 ) -> Result<(), ServiceError> {
     let values = decode_rows(values)
-        .map_err(|error| lost(&error))?
+        .map_err(|error| connection_error(&error))?
         .into_iter()
         .flatten()
         .flatten();
     let parameters: Vec<(&str, Term)> = properties.iter().map(String::as_str).zip(values).collect();
-    let is_closed = call.closed();
-    let deadline = Instant::now() + local.time(Duration::MAX);
+    let is_closed = call.closed_flag();
+    let deadline = Instant::now() + local.limit_time(Duration::MAX);
     let mut batch = Vec::new();
     for Triple {
         subject,
@@ -398,7 +412,7 @@ fn search(
 fn send_row(call: &Call, batch: &mut Vec<ServiceRow>, row: ServiceRow) -> ControlFlow<()> {
     let is_large = row_bytes(&row) >= LARGE_ROW_BYTES;
     batch.push(row);
-    if batch.len() < BATCH && !is_large {
+    if batch.len() < BATCH_ROWS && !is_large {
         return ControlFlow::Continue(());
     }
     if send_rows(call, batch).is_ok() {
@@ -409,9 +423,9 @@ fn send_row(call: &Call, batch: &mut Vec<ServiceRow>, row: ServiceRow) -> Contro
 }
 
 fn send_rows(call: &Call, batch: &mut Vec<ServiceRow>) -> Result<(), ServiceError> {
-    let rows = encode_rows(&std::mem::take(batch)).map_err(|error| lost(&error))?;
+    let rows = encode_rows(&std::mem::take(batch)).map_err(|error| connection_error(&error))?;
     call.send(&Message::Rows(&rows).encode())
-        .map_err(|error| lost(&error))
+        .map_err(|error| connection_error(&error))
 }
 
 /// Passes the body of a response on to the worker, and returns what it found.
@@ -423,7 +437,7 @@ fn pass_on(body: &mut RelayedBody, service: &NamedNode, call: &Call) -> ParseOut
             fault: EgressFault::Cancelled,
         };
         // The last message may be the outcome of a worker that needs no more.
-        outcome(call.received()).unwrap_or(ParseOutcome {
+        decode_outcome(call.try_receive()).unwrap_or(ParseOutcome {
             error: Some(RemoteError::Egress(gone)),
             ..ParseOutcome::default()
         })
@@ -434,7 +448,7 @@ fn pass_on_all(body: &mut RelayedBody, call: &Call) -> io::Result<ParseOutcome> 
     call.send(&Message::Response(body.number).encode())?;
     let mut buffer = vec![0; PIECE_BYTES];
     loop {
-        if let Some(outcome) = outcome(call.received()) {
+        if let Some(outcome) = decode_outcome(call.try_receive()) {
             return Ok(outcome);
         }
         match body.read(&mut buffer) {
@@ -447,7 +461,8 @@ fn pass_on_all(body: &mut RelayedBody, call: &Call) -> io::Result<ParseOutcome> 
     loop {
         match call.receive(POLL_INTERVAL) {
             Ok(message) => {
-                return outcome(Some(message)).ok_or_else(|| io::ErrorKind::InvalidData.into());
+                return decode_outcome(Some(message))
+                    .ok_or_else(|| io::ErrorKind::InvalidData.into());
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::BrokenPipe.into()),
@@ -455,11 +470,11 @@ fn pass_on_all(body: &mut RelayedBody, call: &Call) -> io::Result<ParseOutcome> 
     }
 }
 
-fn outcome(message: Option<Vec<u8>>) -> Option<ParseOutcome> {
+fn decode_outcome(message: Option<Vec<u8>>) -> Option<ParseOutcome> {
     serde_json::from_slice(&message?).ok()
 }
 
-fn triple(row: ServiceRow) -> Option<Triple> {
+fn decode_triple(row: ServiceRow) -> Option<Triple> {
     let [subject, predicate, object] = <[Option<Term>; 3]>::try_from(row).ok()?;
     let subject = match subject? {
         Term::NamedNode(node) => NamedOrBlankNode::from(node),

@@ -42,7 +42,7 @@ pub(crate) struct Examined {
     datasets: BTreeMap<DatasetId, ExaminedDataset>,
 }
 
-fn path(home: &Path) -> PathBuf {
+fn file_path(home: &Path) -> PathBuf {
     home.join("examined.json")
 }
 
@@ -52,7 +52,7 @@ impl Examined {
         datasets: BTreeMap<DatasetId, ExaminedDataset>,
     ) -> Self {
         Self {
-            maker: maker(deriver),
+            maker: describe_maker(deriver),
             datasets,
         }
     }
@@ -60,7 +60,7 @@ impl Examined {
     /// Reads the datasets of the last run. There are none if it was not complete, or made by another program or with other options.
     pub(super) fn read(home: &Path, deriver: &Deriver<'_>) -> BTreeMap<DatasetId, ExaminedDataset> {
         match Self::read_file(home) {
-            Some(examined) if examined.maker == maker(deriver) => examined.datasets,
+            Some(examined) if examined.maker == describe_maker(deriver) => examined.datasets,
             _ => BTreeMap::new(),
         }
     }
@@ -73,20 +73,20 @@ impl Examined {
     /// Reads the datasets of the last run, of this program and any options. There are none if it was not complete.
     pub(crate) fn read_of_this_program(home: &Path) -> BTreeMap<DatasetId, ExaminedDataset> {
         match Self::read_file(home) {
-            Some(examined) if examined.maker.starts_with(&program()) => examined.datasets,
+            Some(examined) if examined.maker.starts_with(&describe_program()) => examined.datasets,
             _ => BTreeMap::new(),
         }
     }
 
     /// Reads the file. A damaged one is as good as none: everything is read.
     fn read_file(home: &Path) -> Option<Self> {
-        let text = store::read_checked(&path(home)).ok()??;
+        let text = store::read_checked(&file_path(home)).ok()??;
         serde_json::from_slice(&text).ok()
     }
 
     /// Removes the file, before derived data changes.
     pub(super) fn remove(home: &Path) -> Result<(), EngineError> {
-        let path = path(home);
+        let path = file_path(home);
         match fs::remove_file(&path) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
                 Err(EngineError::Io { path, cause })
@@ -97,14 +97,14 @@ impl Examined {
 
     pub(super) fn write(&self, home: &Path) -> Result<(), EngineError> {
         Ok(store::write_checked(
-            &path(home),
+            &file_path(home),
             &serde_json::to_vec(self)?,
         )?)
     }
 }
 
 /// Returns what documents depend on beside the dataset: this program and the options.
-fn maker(deriver: &Deriver<'_>) -> String {
+fn describe_maker(deriver: &Deriver<'_>) -> String {
     let IndexOptions {
         snippet_budget,
         snippet_method,
@@ -113,7 +113,7 @@ fn maker(deriver: &Deriver<'_>) -> String {
     } = deriver.options;
     format!(
         "{}{:?} {snippet_budget:?} {snippet_method} {snippet_work:?} {}",
-        program(),
+        describe_program(),
         deriver.analysis.kind(),
         deriver.options.compact_method()
     )
@@ -121,7 +121,7 @@ fn maker(deriver: &Deriver<'_>) -> String {
 
 /// Returns the version, the size and the time of this program, each with a space after it. A new program may read more from a
 /// description: then everything is read again.
-fn program() -> String {
+fn describe_program() -> String {
     let program = std::env::current_exe().and_then(fs::metadata);
     let (size, time) = match program {
         Ok(program) => (program.len(), program.modified().ok()),
@@ -261,6 +261,7 @@ mod tests {
             ),
         );
         let found: BTreeMap<_, _> = examined
+            .datasets
             .into_iter()
             .map(|(id, dataset)| (id, dataset.description))
             .collect();

@@ -126,7 +126,7 @@ impl StageTimes {
 /// Datasets that were derived elsewhere, by [`Deriver`] in another process.
 pub trait DerivedSource: Sync {
     /// Returns the data of a dataset's document with this version, if it is known. Unknown and unusable data is derived anew.
-    fn derived(&self, id: &DatasetId, version: &str) -> Option<DerivedDataset>;
+    fn derived_dataset(&self, id: &DatasetId, version: &str) -> Option<DerivedDataset>;
 
     /// Returns the vectors of a dataset's metadata and triples by the encoder with this fingerprint, if they are known for the
     /// texts with this digest.
@@ -276,7 +276,9 @@ impl<'s> Indexer<'s> {
         let versions = self.store.versions()?;
         let selection = self.index_datasets(
             versions.len(),
-            |changed| self.select_changed(&versions, examined, &indexed, &deriver, changed),
+            |changed| {
+                self.select_changed_datasets(&versions, examined, &indexed, &deriver, changed)
+            },
             &deriver,
             &mut writer,
             &mut report,
@@ -346,10 +348,8 @@ impl<'s> Indexer<'s> {
         }
         let deriver = indexer.deriver(&writer);
         let snapshot = writer.snapshot()?;
-        let indexed_version =
-            |id: &DatasetId| Ok(read_card(&snapshot, id)?.map(|card| card.version));
-        let had_labels = concern_labels(self.store, changed, &indexed_version)?
-            || concern_labels(self.store, removed, &indexed_version)?;
+        let had_labels = concern_labels(self.store, changed, &|id| indexed_version(&snapshot, id))?
+            || concern_labels(self.store, removed, &|id| indexed_version(&snapshot, id))?;
         // A single commit: all changes become visible together.
         let options = IndexOptions {
             commit_triples: u64::MAX,
@@ -370,8 +370,11 @@ impl<'s> Indexer<'s> {
             &mut report,
             &|_| (),
         )?;
-        let stored_version = |id: &DatasetId| Ok(Some(self.store.entry(id)?.version));
-        if had_labels || concern_labels(self.store, changed, &stored_version)? {
+        if had_labels
+            || concern_labels(self.store, changed, &|id| {
+                Ok(Some(self.store.entry(id)?.version))
+            })?
+        {
             report.labels_omitted = update_own_translations(self.store, &deriver.analysis)?;
         }
         let started = Instant::now();
@@ -386,7 +389,7 @@ impl<'s> Indexer<'s> {
 
     /// Sends the datasets that the index does not have in this version, as they are read. A description that is that of the last run
     /// is not read.
-    fn select_changed(
+    fn select_changed_datasets(
         &self,
         versions: &BTreeMap<DatasetId, String>,
         mut examined: BTreeMap<DatasetId, ExaminedDataset>,
@@ -465,7 +468,10 @@ impl<'s> Indexer<'s> {
         description_read: Duration,
     ) -> Result<DerivedDataset, EngineError> {
         let id = &entry.dataset.metadata.id;
-        if let Some(derived) = self.source.and_then(|source| source.derived(id, version)) {
+        if let Some(derived) = self
+            .source
+            .and_then(|source| source.derived_dataset(id, version))
+        {
             return Ok(DerivedDataset {
                 is_reused: true,
                 ..derived
@@ -508,7 +514,7 @@ impl<'s> Indexer<'s> {
                 });
             }
             drop((sender, changed));
-            self.write_prepared(receiver, total, writer, report, on_progress)?;
+            self.write_documents(receiver, total, writer, report, on_progress)?;
             match selecting.join() {
                 Ok(Ok(selection)) => Ok(selection),
                 Ok(Err(SelectionError::Failed(error))) => Err(error),
@@ -522,7 +528,7 @@ impl<'s> Indexer<'s> {
     }
 
     /// Writes datasets as they are prepared, and commits them.
-    fn write_prepared(
+    fn write_documents(
         &self,
         receiver: Receiver<Result<DerivedDataset, EngineError>>,
         total: &AtomicUsize,
@@ -551,7 +557,7 @@ impl<'s> Indexer<'s> {
             let must_commit = waiting >= self.options.commit_triples;
             if must_commit || batch.triples >= MAX_BATCH_TRIPLES {
                 let batch = std::mem::take(&mut batch);
-                self.write_derived(batch, &mut derived, &mut report.times)?;
+                self.write_batch(batch, &mut derived, &mut report.times)?;
             }
             if must_commit {
                 commit(&mut derived, writer, &mut report.times)?;
@@ -563,11 +569,11 @@ impl<'s> Indexer<'s> {
                 triples: report.triples,
             });
         }
-        self.write_derived(batch, &mut derived, &mut report.times)?;
+        self.write_batch(batch, &mut derived, &mut report.times)?;
         commit(&mut derived, writer, &mut report.times)
     }
 
-    fn write_derived(
+    fn write_batch(
         &self,
         batch: Batch,
         writer: &mut DerivedWriter<'_>,
@@ -582,6 +588,11 @@ impl<'s> Indexer<'s> {
         times.store += started.elapsed();
         Ok(())
     }
+}
+
+/// Returns the version of the content of a dataset in the index.
+fn indexed_version(snapshot: &Snapshot, id: &DatasetId) -> Result<Option<String>, EngineError> {
+    Ok(read_card(snapshot, id)?.map(|card| card.version))
 }
 
 fn is_compaction_due(report: &IndexReport, table_files: usize) -> bool {

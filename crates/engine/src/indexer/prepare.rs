@@ -4,7 +4,7 @@ use super::{
     COMPACT_BUDGET, DEFAULT_COMPACT_METHOD, Deriver, IndexOptions, MAX_CARD_LIST,
     MAX_PATTERN_STEPS, MAX_PROFILE_PATTERNS, StageTimes,
 };
-use crate::facts::{facts, portal};
+use crate::facts::{facts, portal_host};
 use crate::features::features;
 use crate::snippets::{choose_rows, label_all};
 use crate::table_overlap;
@@ -117,24 +117,24 @@ impl<'i> Deriver<'i> {
         let mut times = StageTimes::default();
         match content {
             StoredContent::InMemory(graph) => {
-                let described = timed(&mut times.profile, || self.profile(entry, graph));
+                let described = measure_time(&mut times.profile, || self.profile(entry, graph));
                 let labels = MultilingualLabels::from_graph(graph);
                 folder.write_labels(&entry.version, &labels)?;
-                self.derive_described(entry, version, graph, described, times)
+                self.derive_document(entry, version, graph, described, times)
             }
             StoredContent::Streamed(stream) => {
-                let (sample, described) = timed(&mut times.profile, || {
+                let (sample, described) = measure_time(&mut times.profile, || {
                     self.profile_stream(folder, entry, stream)
                 })?;
                 let labels = MultilingualLabels::from_graph(&sample);
                 folder.write_labels(&entry.version, &labels)?;
-                self.derive_described(entry, version, &sample, described, times)
+                self.derive_document(entry, version, &sample, described, times)
             }
         }
     }
 
     /// Derives the snippet and the document from content with its profile.
-    fn derive_described(
+    fn derive_document(
         &self,
         entry: &Entry,
         version: &str,
@@ -142,13 +142,13 @@ impl<'i> Deriver<'i> {
         mut described: DescribedContent,
         mut times: StageTimes,
     ) -> Result<DerivedDataset, EngineError> {
-        let snippets = timed(&mut times.snippet, || {
+        let snippets = measure_time(&mut times.snippet, || {
             self.snippets(graph, &described.profile)
         })?;
         let snippet = self.snippet_triples(graph, &snippets, entry);
         let profile = std::mem::take(&mut described.triples);
         let triples = described.profile.triples;
-        let document = timed(&mut times.document, || {
+        let document = measure_time(&mut times.document, || {
             self.document(entry, version, graph, described, &snippets)
         })?;
         Ok(DerivedDataset {
@@ -366,7 +366,7 @@ fn described_parts(entry: &Entry) -> Result<[String; 2], EngineError> {
         .transpose()?
         .unwrap_or_default();
     let (themes, formats) = (entry.dataset.theme_names(), entry.dataset.format_names());
-    let coverage = Coverage::declared(&entry.dataset);
+    let coverage = Coverage::from_description(&entry.dataset);
     let coverage = if coverage.is_empty() {
         String::new()
     } else {
@@ -374,7 +374,7 @@ fn described_parts(entry: &Entry) -> Result<[String; 2], EngineError> {
     };
     Ok([
         format!("{metadata}{places:?}{remote}"),
-        format!("{themes:?}{formats:?}{:?}{coverage}", portal(entry)),
+        format!("{themes:?}{formats:?}{:?}{coverage}", portal_host(entry)),
     ])
 }
 
@@ -431,7 +431,7 @@ fn text_in_language<'g>(
 }
 
 /// Runs a function and adds its running time to a total.
-fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
+fn measure_time<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = work();
     *total += started.elapsed();

@@ -25,7 +25,7 @@ use lodeseek_index::{AnalyzedQuery, Snapshot};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Similarity};
 use multilingual::MultilingualRetriever;
-use options::check;
+use options::check_options;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -254,7 +254,7 @@ impl Reranker {
         if let Some(opened) = open_works(home, &retrievers, &options)? {
             let _ = works.set(opened); // it is empty
         }
-        check(&options, &retrievers, works.get().is_some())?;
+        check_options(&options, &retrievers, works.get().is_some())?;
         Ok(Self {
             default: Configuration {
                 encoders: retrievers,
@@ -273,15 +273,8 @@ impl Reranker {
     /// If the options do not fit the encoders and the works, works are not used, and a warning is logged.
     #[must_use]
     pub fn with_works_options(self, options: RerankOptions, granularities: &[Granularity]) -> Self {
-        let is_used =
-            |dense: &&Arc<DenseRetriever>| granularities.contains(&dense.encoder().granularity());
-        let encoders = self
-            .default
-            .encoders
-            .iter()
-            .filter(is_used)
-            .cloned()
-            .collect();
+        let mut encoders = self.default.encoders.clone();
+        encoders.retain(|dense| granularities.contains(&dense.encoder().granularity()));
         Self {
             of_works: Some(Configuration {
                 encoders,
@@ -299,7 +292,7 @@ impl Reranker {
     /// If the works cannot be read, or the options do not fit them.
     pub fn starting_with_works(self, home: &Path) -> Result<Self, EngineError> {
         if let Some(of_works) = &self.of_works {
-            check(&of_works.options, &of_works.encoders, true)?;
+            check_options(&of_works.options, &of_works.encoders, true)?;
             of_works.open_first_works(home)?;
         }
         self.ranks_by_works.store(true, Ordering::Release);
@@ -451,7 +444,7 @@ impl Reranker {
                 model: encoder.name().to_owned(),
                 granularity: encoder.granularity(),
                 unencoded,
-                damaged: dense.damaged(),
+                damaged: dense.count_damaged(),
             });
         }
         let (ranking, fused) = current.fuse(query.text, components);
@@ -573,7 +566,7 @@ impl Configuration {
         let Some(works) = open_works(home, &self.encoders, &self.options)? else {
             return Ok(());
         };
-        match check(&self.options, &self.encoders, true) {
+        match check_options(&self.options, &self.encoders, true) {
             Ok(()) => {
                 let _ = self.works.set(works); // it is empty
             }
@@ -655,7 +648,7 @@ impl Configuration {
                 matches.entry(id).or_default().push(matched);
             }
             dense_rankings.push(Ranking::from_scores(scored));
-            unencoded.push(candidates.len() - current.len() + dense.count_damaged(&current));
+            unencoded.push(candidates.len() - current.len() + dense.count_damaged_among(&current));
         }
         let mut multilingual = None;
         if let Some((retriever, encoded)) = encoded {
@@ -673,16 +666,16 @@ impl Configuration {
                 matches.entry(id).or_default().push(matched);
             }
             multilingual = Some(Ranking::from_scores(scored));
-            let damaged = retriever.dense.count_damaged(&current);
+            let damaged = retriever.dense.count_damaged_among(&current);
             unencoded.push(candidates.len() - current.len() + damaged);
         }
         let sparse = sparse
             .iter()
-            .map(|ranking| restrict(ranking, &candidates))
+            .map(|ranking| restrict_ranking(ranking, &candidates))
             .collect();
         let work_ranking = works
             .as_ref()
-            .map(|works| restrict(&works.ranking(), &candidates));
+            .map(|works| restrict_ranking(&works.ranking(), &candidates));
         let components = ComponentRankings {
             sparse,
             dense: dense_rankings,
@@ -812,7 +805,7 @@ impl Configuration {
 }
 
 /// Returns the part of a ranking that consists of candidates, which must be in ascending order.
-fn restrict(ranking: &Ranking, candidates: &[DatasetId]) -> Ranking {
+fn restrict_ranking(ranking: &Ranking, candidates: &[DatasetId]) -> Ranking {
     let restricted = ranking
         .iter()
         .filter(|scored| candidates.binary_search(&scored.id).is_ok());

@@ -114,10 +114,10 @@ pub struct WeightedFusion {
 pub enum RerankError {
     /// The number of weights differs from the number of rankings.
     #[error(
-        "{given} weights for {expected} rankings: give one for each model of the pool, one for each encoder, and one for works if the home has vectors of works"
+        "{actual} weights for {expected} rankings: give one for each model of the pool, one for each encoder, and one for works if the home has vectors of works"
     )]
     #[expect(missing_docs, reason = "named in the message")]
-    Weights { given: usize, expected: usize },
+    Weights { actual: usize, expected: usize },
     /// A weight is negative or not finite, or all are 0.
     #[error("weights must be finite numbers of at least 0, and one of them above 0")]
     NoWeight,
@@ -125,9 +125,9 @@ pub enum RerankError {
     #[error("the weight of popularity must be a finite number of at least 0, not {0}")]
     Popularity(f64),
     /// The number of minimum similarities differs from the number of encoders.
-    #[error("{given} minimum similarities for {expected} encoders: give one for each encoder")]
+    #[error("{actual} minimum similarities for {expected} encoders: give one for each encoder")]
     #[expect(missing_docs, reason = "named in the message")]
-    MinSimilarities { given: usize, expected: usize },
+    MinSimilarities { actual: usize, expected: usize },
     /// Candidates by vectors are requested, but no encoder has one vector per text.
     #[error(
         "{0} has one vector per word piece: it re-ranks candidates, but cannot search all datasets; use an encoder with one vector per text"
@@ -141,7 +141,7 @@ pub enum RerankError {
 }
 
 /// Checks options against encoders.
-pub(super) fn check(
+pub(super) fn check_options(
     options: &RerankOptions,
     encoders: &[Arc<DenseRetriever>],
     has_works: bool,
@@ -169,13 +169,15 @@ pub(super) fn check(
     }
     if !options.min_similarities.is_empty() && options.min_similarities.len() != encoders.len() {
         return Err(RerankError::MinSimilarities {
-            given: options.min_similarities.len(),
+            actual: options.min_similarities.len(),
             expected: encoders.len(),
         });
     }
-    let can_search =
-        |dense: &Arc<DenseRetriever>| dense.encoder().granularity() != Granularity::Piece;
-    if options.dense.is_some() && !encoders.iter().any(can_search) {
+    if options.dense.is_some()
+        && encoders
+            .iter()
+            .all(|dense| dense.encoder().granularity() == Granularity::Piece)
+    {
         let names: Vec<&str> = encoders
             .iter()
             .map(|dense| dense.encoder().name())
@@ -188,7 +190,7 @@ pub(super) fn check(
 fn check_weights(weights: &[f64], expected: usize) -> Result<(), RerankError> {
     if weights.len() != expected {
         return Err(RerankError::Weights {
-            given: weights.len(),
+            actual: weights.len(),
             expected,
         });
     }

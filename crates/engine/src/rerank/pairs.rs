@@ -24,17 +24,17 @@ pub struct CrossEncoding {
 
 impl CrossEncoding {
     /// Default number of datasets.
-    pub const DEPTH: NonZeroUsize = NonZeroUsize::new(10).expect("above 0");
+    pub const DEFAULT_DEPTH: NonZeroUsize = NonZeroUsize::new(10).expect("above 0");
     /// Default deadline of one query.
-    pub const DEADLINE: Duration = Duration::from_secs(1);
+    pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(1);
 
     /// Creates the stage with the default limits.
     #[must_use]
     pub fn new(scorer: Box<dyn PairScorer>) -> Self {
         Self {
             scorer,
-            depth: Self::DEPTH,
-            deadline: Self::DEADLINE,
+            depth: Self::DEFAULT_DEPTH,
+            deadline: Self::DEFAULT_DEADLINE,
         }
     }
 }
@@ -78,7 +78,7 @@ impl CrossEncoding {
             let Some(compact) = read_compact_document(snapshot, &best.id)? else {
                 continue;
             };
-            let score = self.scorer.score(query, &text(&compact))?;
+            let score = self.scorer.score(query, &pair_text(&compact))?;
             scored.push(Scored {
                 id: best.id.clone(),
                 score,
@@ -110,7 +110,7 @@ impl CrossEncoding {
 }
 
 /// Returns the text that is scored: the description of a dataset, then its triples. The model cuts it to its length.
-fn text(compact: &CompactDocument) -> String {
+fn pair_text(compact: &CompactDocument) -> String {
     let parts: Vec<&str> = compact
         .metadata
         .iter()

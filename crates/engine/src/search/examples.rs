@@ -95,9 +95,12 @@ impl<'s> ComparedExamples<'s> {
         for example in examples {
             let (target, reference) = match example {
                 Example::Dataset(id) => {
-                    let unknown = || EngineError::UnknownExample(id.clone());
-                    let target = comparison.dataset(id)?.ok_or_else(unknown)?;
-                    let card = comparison.catalog.card(id)?.ok_or_else(unknown)?;
+                    let Some(target) = comparison.dataset(id)? else {
+                        return Err(EngineError::UnknownExample(id.clone()));
+                    };
+                    let Some(card) = comparison.catalog.card(id)? else {
+                        return Err(EngineError::UnknownExample(id.clone()));
+                    };
                     (target, Some(DatasetReference::from_card(&card)))
                 }
                 Example::Graph(graph) => (comparison.graph(graph)?, None),
@@ -173,9 +176,9 @@ impl<'s> ComparedExamples<'s> {
         let mut fused = FxHashMap::default();
         let is_by_words = has_matches || by_similarity.is_empty();
         if is_by_words {
-            add_scaled(&mut fused, by_words, 1.0);
+            add_weighted_scores(&mut fused, by_words, 1.0);
         }
-        add_scaled(&mut fused, &by_similarity, SIMILARITY_WEIGHT);
+        add_weighted_scores(&mut fused, &by_similarity, SIMILARITY_WEIGHT);
         let ranking = Ranking::from_scores(
             fused
                 .into_iter()
@@ -224,7 +227,7 @@ impl<'s> ComparedExamples<'s> {
 
 /// Adds the scores of a ranking, divided by the best one and weighted. If some are negative, as those of FSDM, they are first
 /// shifted: the lowest becomes 0.
-fn add_scaled(sums: &mut FxHashMap<DatasetId, f64>, ranking: &Ranking, weight: f64) {
+fn add_weighted_scores(sums: &mut FxHashMap<DatasetId, f64>, ranking: &Ranking, weight: f64) {
     let scale = Scale::new(ranking);
     for scored in ranking.iter() {
         *sums.entry(scored.id.clone()).or_default() += weight * scale.share(scored.score);
@@ -292,7 +295,7 @@ mod tests {
             score: *score,
         });
         let mut sums = FxHashMap::default();
-        add_scaled(&mut sums, &Ranking::from_scores(scored.collect()), 0.5);
+        add_weighted_scores(&mut sums, &Ranking::from_scores(scored.collect()), 0.5);
         (0..scores.len()).map(|place| sums[&id(place)]).collect()
     }
 

@@ -121,14 +121,13 @@ impl InterpretedQuery {
     /// Interprets a query. If all its parts are excluded, there is nothing to rank by: it is then literal.
     pub(super) fn new(query: &str, snapshot: &Snapshot) -> Result<Self, EngineError> {
         let parts = parse_query(query);
-        let is_plain = |part: &QueryPart| part.form == PartForm::Word && !part.excluded;
-        if parts.iter().all(is_plain) || parts.iter().all(|part| part.excluded) {
+        if parts.iter().all(is_plain_word) || parts.iter().all(|part| part.excluded) {
             return Ok(Self::literal(query));
         }
         let mut interpreted = Self::default();
         let mut ranking_words: Vec<String> = Vec::new();
         for part in &parts {
-            let kind = if is_plain(part) {
+            let kind = if is_plain_word(part) {
                 InterpretationKind::Word
             } else {
                 interpreted.add(part, snapshot)?
@@ -203,10 +202,15 @@ type Found = (
     Option<Vec<DocumentAddress>>,
 );
 
+/// Returns true if a part is a word without a condition.
+fn is_plain_word(part: &QueryPart) -> bool {
+    part.form == PartForm::Word && !part.excluded
+}
+
 /// Returns the kind of a part, its IRI, and the documents that have it. No documents: it is no condition.
 fn find_documents(part: &QueryPart, snapshot: &Snapshot) -> Result<Found, EngineError> {
     if let Some(iri) = part.iri() {
-        return find_named(iri, snapshot);
+        return find_feature(iri, snapshot);
     }
     let kind = if part.form == PartForm::Phrase {
         InterpretationKind::Phrase
@@ -216,9 +220,16 @@ fn find_documents(part: &QueryPart, snapshot: &Snapshot) -> Result<Found, Engine
     let analysis = snapshot.analysis();
     // Common words are not searched for, and other languages have few texts in which they are no common words.
     let has_words = !analysis.query_words(&part.text).is_empty();
+    if !has_words {
+        return Ok((InterpretationKind::Ignored, None, None));
+    }
     // The beginning of a long phrase would exclude datasets that do not have the rest.
-    let is_long = |forms: Vec<Vec<String>>| forms.iter().any(|form| form.len() > MAX_PHRASE_TOKENS);
-    if !has_words || part.excluded && is_long(analysis.phrase_forms(&part.text)) {
+    if part.excluded
+        && analysis
+            .phrase_forms(&part.text)
+            .iter()
+            .any(|form| form.len() > MAX_PHRASE_TOKENS)
+    {
         return Ok((InterpretationKind::Ignored, None, None));
     }
     Ok(match snapshot.with_phrase(&part.text)? {
@@ -228,7 +239,7 @@ fn find_documents(part: &QueryPart, snapshot: &Snapshot) -> Result<Found, Engine
 }
 
 /// Returns the first role that an IRI has in any dataset, with the datasets. `http` and `https` are tried both.
-fn find_named(iri: String, snapshot: &Snapshot) -> Result<Found, EngineError> {
+fn find_feature(iri: String, snapshot: &Snapshot) -> Result<Found, EngineError> {
     let other_scheme = match iri.strip_prefix("http:") {
         Some(rest) => format!("https:{rest}"),
         None => iri.replacen("https:", "http:", 1),

@@ -56,6 +56,11 @@ pub struct MatchFeatures {
     pub is_closest: bool,
 }
 
+/// Returns the share of a part in a whole; 0 if the whole is 0.
+fn share_of(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
 impl MatchFeatures {
     /// Number of features.
     pub const LEN: usize = 4;
@@ -79,11 +84,11 @@ impl MatchFeatures {
             }
         }
         let all: f64 = weights.iter().sum();
-        let share = |part: f64| if all > 0.0 { part / all } else { 0.0 };
+
         let is_distant = !dense.is_empty() && dense.iter().all(|one| one.closest);
         Self {
-            words: share(words),
-            metadata_words: share(metadata_words),
+            words: share_of(words, all),
+            metadata_words: share_of(metadata_words, all),
             score,
             similarity: dense
                 .iter()

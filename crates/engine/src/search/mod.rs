@@ -26,7 +26,7 @@ use crate::named::{named_datasets, with_named_first};
 use crate::ranker::{Ranker, rank_by_model};
 use crate::rerank::{EncoderQuery, Reranked, is_value_of};
 use crate::scope::CandidateScope;
-use crate::similar::{Comparison, POOL_DEPTH};
+use crate::similar::{Comparison, MAX_POOL_DATASETS};
 use crate::snippets::{
     self, choose_rows, condition_cells, label_all, mark_conditions, mark_rows, mark_terms,
 };
@@ -36,7 +36,7 @@ use examples::{ComparedExamples, SimilarDocs};
 use interpretation::InterpretedQuery;
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{
-    Explanation, LengthMode, RankedDocs, SparseModel, count_selected, rank_selected,
+    Explanation, LengthMode, RankedDocs, SparseModel, count_selection, rank_selection,
 };
 use lodeseek_index::{
     AnalyzedQuery, CollectionStatistics, DocumentAddress, DocumentStatistics, FacetCounter, Filter,
@@ -57,7 +57,7 @@ pub(crate) const MAX_MATCHING_ROWS_TRIPLES: u64 = 50_000;
 /// Maximum number of triples shown as evidence for one hit.
 const MAX_EVIDENCE: usize = 5;
 /// Maximum number of datasets that are assessed as good or weak matches, if no candidates are re-ranked.
-const MAX_ASSESSED: usize = 100;
+const MAX_ASSESSED_DATASETS: usize = 100;
 /// Divisor of a method's default work bound for the snippets and the evidence of a page of hits.
 const PAGE_WORK_DIVISOR: u64 = 10;
 
@@ -171,7 +171,7 @@ impl Search<'_> {
         };
         let ranked = self.rank(scope, facet_counter.as_mut())?;
         let mut reranked = self.rerank(scope)?;
-        let named = self.named(scope)?;
+        let named = self.named_datasets(scope)?;
         let mut named_first = None;
         match &mut reranked {
             _ if named.is_empty() => {}
@@ -188,7 +188,7 @@ impl Search<'_> {
             Some(examples) => {
                 let by_words = by_words
                     .cloned()
-                    .unwrap_or_else(|| ranked.ranking.clone().cut(POOL_DEPTH));
+                    .unwrap_or_else(|| ranked.ranking.clone().cut(MAX_POOL_DATASETS));
                 let has_matches = !named.is_empty()
                     || ranked.total > 0
                     || !reranked.as_ref().is_some_and(Reranked::is_closest);
@@ -218,7 +218,7 @@ impl Search<'_> {
         let assessed = match (&similar, &reranked) {
             (Some(similar), _) => similar.ranking.len(),
             (None, Some(reranked)) => reranked.ranking.len(),
-            (None, None) => MAX_ASSESSED,
+            (None, None) => MAX_ASSESSED_DATASETS,
         };
         let assessment = self.assess(&ranking, assessed, &ranked, &best, &named)?;
         let (page, more) = self.page(&ranking, &ranked)?;
@@ -265,12 +265,12 @@ impl Search<'_> {
             unknown_values,
             hits,
             more,
-            words: QueryWords::from_analyzed(self.query, self.snapshot.analysis()),
+            words: QueryWords::from_query(self.query, self.snapshot.analysis()),
         })
     }
 
     /// Returns the datasets that the query names, unless the request names its own sparse model or another order.
-    fn named(&self, scope: CandidateScope<'_>) -> Result<Vec<DatasetId>, EngineError> {
+    fn named_datasets(&self, scope: CandidateScope<'_>) -> Result<Vec<DatasetId>, EngineError> {
         if self.request.model.is_some() || self.request.order != ResultOrder::Relevance {
             return Ok(Vec::new());
         }
@@ -296,7 +296,7 @@ impl Search<'_> {
         }
         for mut one in suggested_filters::suggested_filters(self.text, &self.request.filter) {
             let filtered = self.filtered_docs(&one.add_to(&self.request.filter))?;
-            one.with_words = count_selected(
+            one.with_words = count_selection(
                 self.model,
                 &self.query,
                 self.snapshot,
@@ -325,17 +325,19 @@ impl Search<'_> {
             .saturating_add(1);
         let depth = match self.request.order {
             // The ranking that is fused with that of examples has the same depth on all pages.
-            ResultOrder::Relevance if self.examples.is_some() => {
-                end.saturating_add(self.groups.surplus).max(POOL_DEPTH)
-            }
+            ResultOrder::Relevance if self.examples.is_some() => end
+                .saturating_add(self.groups.surplus)
+                .max(MAX_POOL_DATASETS),
             // The number of good matches is the same on all pages.
-            ResultOrder::Relevance => end.saturating_add(self.groups.surplus).max(MAX_ASSESSED),
+            ResultOrder::Relevance => end
+                .saturating_add(self.groups.surplus)
+                .max(MAX_ASSESSED_DATASETS),
             _ => self.snapshot.len() as usize,
         };
         let complete = self.complete_model();
         let model = complete.unwrap_or(self.model);
         let mut ranked = match facet_counter {
-            Some(counter) => rank_selected(model, &self.query, self.snapshot, depth, counter)?,
+            Some(counter) => rank_selection(model, &self.query, self.snapshot, depth, counter)?,
             None => rank_by_model(model, &self.query, scope, depth)?,
         };
         if complete.is_some() {

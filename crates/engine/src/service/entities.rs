@@ -1,6 +1,6 @@
 //! Entities and occurrences of resources as triples.
 
-use super::{SearchService, check_text, integer, parse, string, term};
+use super::{SearchService, check_text, integer_literal, parse_value, string_literal, to_term};
 use crate::EntityRequest;
 use lodeseek_rdf::vocab::search;
 use lodeseek_snippet::Deadline;
@@ -19,25 +19,30 @@ const MAX_OFFSET: usize = 10_000;
 type Parameter<'p> = (&'p str, Term);
 
 /// A result, described by triples with a new blank node as subject.
-struct Description<'t> {
-    node: BlankNode,
+pub(super) struct Description<'t> {
+    pub(super) node: BlankNode,
     triples: &'t mut Vec<Triple>,
 }
 
 impl<'t> Description<'t> {
     /// Starts the description of a result. It has the parameters of its search.
     fn new(parameters: &[Parameter<'_>], triples: &'t mut Vec<Triple>) -> Self {
-        let mut description = Self {
-            node: BlankNode::default(),
-            triples,
-        };
+        let mut description = Self::without_properties(triples);
         for (property, value) in parameters {
             description.add(property, value.clone());
         }
         description
     }
 
-    fn add(&mut self, property: &str, value: impl Into<Term>) {
+    /// Starts a description without any properties.
+    pub(super) fn without_properties(triples: &'t mut Vec<Triple>) -> Self {
+        Self {
+            node: BlankNode::default(),
+            triples,
+        }
+    }
+
+    pub(super) fn add(&mut self, property: &str, value: impl Into<Term>) {
         self.triples.push(Triple::new(
             self.node.clone(),
             NamedNode::new_unchecked(property),
@@ -61,21 +66,21 @@ impl SearchService {
         let mut triples = Vec::new();
         for hit in &response.hits {
             let mut entity = Description::new(parameters, &mut triples);
-            entity.add(search::RANK, integer(hit.rank));
+            entity.add(search::RANK, integer_literal(hit.rank));
             entity.add(search::SCORE, Literal::from(hit.score));
             entity.add(search::DATASET, self.iris.dataset(&hit.dataset));
-            entity.add(search::TITLE, string(&hit.title));
+            entity.add(search::TITLE, string_literal(&hit.title));
             entity.add(
                 search::ENTITY,
-                term(&hit.triple.subject, hit.dataset.as_str()),
+                to_term(&hit.triple.subject, hit.dataset.as_str()),
             );
             entity.add(
                 search::PROPERTY,
-                term(&hit.triple.predicate, hit.dataset.as_str()),
+                to_term(&hit.triple.predicate, hit.dataset.as_str()),
             );
             entity.add(
                 search::LITERAL,
-                term(&hit.triple.object, hit.dataset.as_str()),
+                to_term(&hit.triple.object, hit.dataset.as_str()),
             );
             entity.add(search::COMPLETE, Literal::from(response.is_complete));
         }
@@ -94,21 +99,20 @@ impl SearchService {
                         Term::NamedNode(node) => self.iris.dataset_id(node.as_str()),
                         _ => None,
                     };
-                    let unknown = || {
-                        format!("invalid value {value} of <{property}>: no dataset of this store")
-                    };
-                    request
-                        .datasets
-                        .push(id.ok_or_else(|| ServiceError::Wrong(unknown()))?);
+                    request.datasets.push(id.ok_or_else(|| {
+                        ServiceError::Wrong(format!(
+                            "invalid value {value} of <{property}>: no dataset of this store"
+                        ))
+                    })?);
                 }
                 (search::LITERAL_TEXT, Term::Literal(text)) => {
                     text.value().clone_into(&mut request.text)
                 }
                 (search::LIMIT, Term::Literal(limit)) => {
-                    request.depth = parse(property, limit.value())?
+                    request.depth = parse_value(property, limit.value())?
                 }
                 (search::OFFSET, Term::Literal(offset)) => {
-                    request.skip = parse(property, offset.value())?
+                    request.skip = parse_value(property, offset.value())?
                 }
                 _ => {
                     let message =
@@ -146,12 +150,12 @@ impl SearchService {
                 .store
                 .occurrences(resource)
                 .map_err(|error| ServiceError::Failed(format!("the search failed: {error}")))?;
-            let (datasets, is_complete) = occurrences.most_used();
+            let (datasets, is_complete) = occurrences.most_used_datasets();
             for (id, uses) in datasets {
                 for (role, count) in roles(uses) {
                     let mut occurrence = Description::new(parameters, &mut triples);
                     occurrence.add(search::DATASET, self.iris.dataset(id));
-                    occurrence.add(search::ROLE, string(role));
+                    occurrence.add(search::ROLE, string_literal(role));
                     occurrence.add(search::COUNT, Literal::from(count));
                     occurrence.add(
                         search::COMPLETE,

@@ -59,7 +59,7 @@ fn vector_of(kind: FeatureKind) -> Option<usize> {
 
 /// Weight of the additional feature of [`damped_cosine`], as a share of ln N. Chosen on the judgements of
 /// `docs/src/benchmarks/similar-datasets.md`.
-const DAMPING: f64 = 0.5;
+const DAMPING_WEIGHT: f64 = 0.5;
 
 /// Returns the weight ln(N / n) of a feature that n of N datasets have. A feature of an example alone counts as if one
 /// dataset had it.
@@ -128,12 +128,18 @@ impl FeatureSimilarities {
 
     /// Returns the features that two datasets share, the rarest first. Features of at least half of all datasets are
     /// omitted, because they are no evidence of similarity.
-    pub(super) fn shared<'f>(&self, shared: impl Iterator<Item = &'f Feature>) -> SharedFeatures {
-        let weight = |feature: &Feature| self.weights.get(feature).copied().unwrap_or_default();
+    pub(super) fn select_rarest<'f>(
+        &self,
+        shared: impl Iterator<Item = &'f Feature>,
+    ) -> SharedFeatures {
         let mut shared: Vec<&Feature> = shared
-            .filter(|feature| weight(feature) > std::f64::consts::LN_2)
+            .filter(|feature| self.weight(feature) > std::f64::consts::LN_2)
             .collect();
-        shared.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then_with(|| a.cmp(b)));
+        shared.sort_by(|a, b| {
+            self.weight(b)
+                .total_cmp(&self.weight(a))
+                .then_with(|| a.cmp(b))
+        });
         let rarest = shared
             .iter()
             .take(MAX_NAMED_FEATURES)
@@ -144,6 +150,11 @@ impl FeatureSimilarities {
             rarest,
         }
     }
+
+    /// Returns the weight of a feature; 0 if the target does not have it.
+    fn weight(&self, feature: &Feature) -> f64 {
+        self.weights.get(feature).copied().unwrap_or_default()
+    }
 }
 
 /// Returns the cosine of two vectors, from their inner product and their squared lengths, as if each had one more feature of half the
@@ -152,7 +163,7 @@ impl FeatureSimilarities {
 /// Two vectors with a single feature have the cosine 1, even if most datasets have this feature. With the additional feature, common
 /// features alone give a low similarity, and many or rare ones nearly the cosine.
 fn damped_cosine(product: f64, square: f64, other_square: f64, datasets: u64) -> f64 {
-    let additional = (DAMPING * (datasets.max(2) as f64).ln()).powi(2);
+    let additional = (DAMPING_WEIGHT * (datasets.max(2) as f64).ln()).powi(2);
     (product / ((square + additional) * (other_square + additional)).sqrt()).min(1.0)
 }
 

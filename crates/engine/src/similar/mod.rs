@@ -38,7 +38,7 @@ use lodeseek_catalog::{DatasetId, Metadata};
 use lodeseek_index::Feature;
 use lodeseek_index::document::CompactDocument;
 use lodeseek_profile::Profile;
-use lodeseek_rdf::{TripleGraph, prefixed};
+use lodeseek_rdf::{TripleGraph, to_prefixed_name};
 use lodeseek_snippet::rank_triples;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ const WEIGHTS: [f64; 4] = [1.0, 0.5, 3.0, 1.0];
 /// The minimum score of a similar dataset.
 const MIN_SIMILARITY: f64 = 0.3;
 /// Number of candidates by each similarity.
-pub(super) const POOL_DEPTH: usize = 100;
+pub(super) const MAX_POOL_DATASETS: usize = 100;
 /// Maximum number of features named as a reason.
 const MAX_NAMED_FEATURES: usize = 6;
 /// Maximum number of words of title and keywords that are searched for.
@@ -155,7 +155,7 @@ impl SimilarityClause {
         let names: Vec<_> = shared
             .rarest
             .iter()
-            .map(|iri| (prefixed(iri), iri.clone()))
+            .map(|iri| (to_prefixed_name(iri), iri.clone()))
             .collect();
         let all = names.len() == shared.count;
         Some(Self { text, names, all })

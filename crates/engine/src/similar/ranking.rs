@@ -3,8 +3,8 @@
 use super::VectorLengthCache;
 use super::feature_vectors::FeatureSimilarities;
 use super::{
-    ExampleGraph, MAX_QUERY_WORDS, MIN_SIMILARITY, POOL_DEPTH, SimilarDataset, SimilarDatasets,
-    SimilarityBasis, SimilarityPart, WEIGHTS,
+    ExampleGraph, MAX_POOL_DATASETS, MAX_QUERY_WORDS, MIN_SIMILARITY, SimilarDataset,
+    SimilarDatasets, SimilarityBasis, SimilarityPart, WEIGHTS,
 };
 use crate::dense::DatasetVectors;
 use crate::indexed_catalog::IndexedCatalog;
@@ -224,6 +224,11 @@ impl Comparison<'_> {
             .unwrap_or_default()
             .into_iter()
             .collect();
+        let shared = FeatureComparison {
+            target,
+            similarities: &similarities.features,
+            features,
+        };
         let shares = similarities.shares();
         let mut parts = Vec::new();
         for place in 0..scores.len() {
@@ -231,8 +236,8 @@ impl Comparison<'_> {
                 continue;
             }
             let basis = match place {
-                0 => vocabulary_basis(target, &similarities.features, &features),
-                1 => link_basis(target, &similarities.features, &features),
+                0 => shared.vocabulary_basis(),
+                1 => shared.link_basis(),
                 2 => SimilarityBasis::Meaning {
                     model: self.text_encoder_name(),
                 },
@@ -262,9 +267,11 @@ impl Comparison<'_> {
         if words.is_empty() {
             return Ok(FxHashMap::default());
         }
-        let ranking =
-            self.ranker
-                .rank_sparse(words, CandidateScope::all(self.snapshot), POOL_DEPTH)?;
+        let ranking = self.ranker.rank_sparse(
+            words,
+            CandidateScope::all(self.snapshot),
+            MAX_POOL_DATASETS,
+        )?;
         let best = ranking
             .iter()
             .next()
@@ -322,49 +329,46 @@ impl Comparison<'_> {
     }
 }
 
-fn vocabulary_basis(
-    target: &Target,
-    similarities: &FeatureSimilarities,
-    features: &FxHashSet<Feature>,
-) -> SimilarityBasis {
-    let shared = |kind| shared_features(target, similarities, features, kind, kind);
-    SimilarityBasis::Vocabulary {
-        classes: shared(FeatureKind::Class),
-        properties: shared(FeatureKind::Property),
-        vocabularies: shared(FeatureKind::Vocabulary),
-    }
+/// A target and the features of another dataset.
+struct FeatureComparison<'c> {
+    target: &'c Target,
+    similarities: &'c FeatureSimilarities,
+    /// The features of the other dataset.
+    features: FxHashSet<Feature>,
 }
 
-fn link_basis(
-    target: &Target,
-    similarities: &FeatureSimilarities,
-    features: &FxHashSet<Feature>,
-) -> SimilarityBasis {
-    let shared = |own, other| shared_features(target, similarities, features, own, other);
-    SimilarityBasis::Links {
-        to: shared(FeatureKind::Target, FeatureKind::Space),
-        from: shared(FeatureKind::Space, FeatureKind::Target),
-        targets: shared(FeatureKind::Target, FeatureKind::Target),
-        entities: shared(FeatureKind::Entity, FeatureKind::Entity),
+impl FeatureComparison<'_> {
+    fn vocabulary_basis(&self) -> SimilarityBasis {
+        use FeatureKind::{Class, Property, Vocabulary};
+        SimilarityBasis::Vocabulary {
+            classes: self.shared_features(Class, Class),
+            properties: self.shared_features(Property, Property),
+            vocabularies: self.shared_features(Vocabulary, Vocabulary),
+        }
     }
-}
 
-/// Returns the features of kind `own` of the target whose IRI another dataset has as a feature of kind `other`.
-fn shared_features(
-    target: &Target,
-    similarities: &FeatureSimilarities,
-    features: &FxHashSet<Feature>,
-    own: FeatureKind,
-    other: FeatureKind,
-) -> super::SharedFeatures {
-    let of_kind = target.features.iter().filter(|feature| feature.kind == own);
-    let shared = of_kind.filter(|feature| {
-        features.contains(&Feature {
-            kind: other,
-            iri: feature.iri.clone(),
-        })
-    });
-    similarities.shared(shared)
+    fn link_basis(&self) -> SimilarityBasis {
+        use FeatureKind::{Entity, Space, Target};
+        SimilarityBasis::Links {
+            to: self.shared_features(Target, Space),
+            from: self.shared_features(Space, Target),
+            targets: self.shared_features(Target, Target),
+            entities: self.shared_features(Entity, Entity),
+        }
+    }
+
+    /// Returns the features of kind `own` of the target whose IRI the other dataset has as a feature of kind `other`.
+    fn shared_features(&self, own: FeatureKind, other: FeatureKind) -> super::SharedFeatures {
+        let target = &self.target.features;
+        let of_kind = target.iter().filter(|feature| feature.kind == own);
+        let shared = of_kind.filter(|feature| {
+            self.features.contains(&Feature {
+                kind: other,
+                iri: feature.iri.clone(),
+            })
+        });
+        self.similarities.select_rarest(shared)
+    }
 }
 
 /// Returns the share of each weight in the sum of the weights of the known similarities.
@@ -382,13 +386,13 @@ fn shares(is_known: [bool; 4]) -> Scores {
     shares
 }
 
-/// Returns the [`POOL_DEPTH`] best items, in no order. Ties are broken by the items' order.
+/// Returns the [`MAX_POOL_DATASETS`] best items, in no order. Ties are broken by the items' order.
 fn top_items<T: Ord>(mut scored: Vec<(f64, T)>) -> Vec<T> {
-    if scored.len() > POOL_DEPTH {
-        scored.select_nth_unstable_by(POOL_DEPTH, |a, b| {
+    if scored.len() > MAX_POOL_DATASETS {
+        scored.select_nth_unstable_by(MAX_POOL_DATASETS, |a, b| {
             b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1))
         });
-        scored.truncate(POOL_DEPTH);
+        scored.truncate(MAX_POOL_DATASETS);
     }
     scored.into_iter().map(|(_, item)| item).collect()
 }

@@ -13,9 +13,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Number of works passed to the encoder at once.
-const BATCH: usize = 32;
+const BATCH_WORKS: usize = 32;
 /// Number of works after which vectors are committed.
-const COMMIT: usize = 1024;
+const COMMIT_WORKS: usize = 1024;
 
 /// Report of encoding works.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -73,11 +73,11 @@ pub fn encode_works_until(
         model: encoder.name().to_owned(),
         ..WorksReport::default()
     };
-    let pending = pending(&works, &mut writer)?;
+    let pending = select_pending(&works, &mut writer)?;
     report.unchanged = works.len() - pending.len();
     let empty = Rows::pack(&[], encoder.dimension(), precision);
     let mut uncommitted = 0;
-    for batch in pending.chunks(BATCH) {
+    for batch in pending.chunks(BATCH_WORKS) {
         if is_cancelled() {
             break;
         }
@@ -93,7 +93,7 @@ pub fn encode_works_until(
         }
         report.encoded += batch.len();
         uncommitted += batch.len();
-        if uncommitted >= COMMIT {
+        if uncommitted >= COMMIT_WORKS {
             writer.commit()?;
             uncommitted = 0;
         }
@@ -108,7 +108,7 @@ pub fn encode_works_until(
 }
 
 /// Removes the vectors of former works. Returns the works without current vectors, with their keys.
-fn pending<'w>(
+fn select_pending<'w>(
     works: &'w BTreeMap<String, CitingWork>,
     writer: &mut VectorsWriter,
 ) -> Result<Vec<(DatasetId, &'w CitingWork)>, EngineError> {

@@ -9,12 +9,13 @@ use lodeseek_rerank::{Encoder, Query, dpr};
 use lodeseek_store::{read_works, works_checksum, works_folder};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum number of works that are shown for a dataset.
-const MAX_SHOWN: usize = 3;
+const MAX_SHOWN_WORKS: usize = 3;
 
 /// A work near to a query.
 #[derive(Clone, Debug, Serialize, PartialEq)]
@@ -70,6 +71,21 @@ pub(crate) struct VoteLimits {
     pub(crate) min_similarity: Option<f64>,
 }
 
+impl VoteLimits {
+    /// Returns true if works of a year may vote.
+    fn includes_year(&self, year: Option<i32>) -> bool {
+        year.zip(self.until)
+            .is_none_or(|(year, until)| year <= until)
+    }
+}
+
+/// Orders places by descending similarity, then ascending.
+fn compare_places(similarities: &[f32], one: usize, other: usize) -> Ordering {
+    similarities[other]
+        .total_cmp(&similarities[one])
+        .then(one.cmp(&other))
+}
+
 /// The works of a home and their vectors by one encoder. Follows the changes of both.
 pub(crate) struct WorkRetriever {
     home: PathBuf,
@@ -122,10 +138,10 @@ impl WorkRetriever {
         query: &Query,
         limits: &VoteLimits,
     ) -> Result<WorkVotes, EngineError> {
-        Ok(self.encoded()?.votes(query, limits))
+        Ok(self.load_works()?.votes(query, limits))
     }
 
-    fn encoded(&self) -> Result<Arc<EncodedWorks>, EngineError> {
+    fn load_works(&self) -> Result<Arc<EncodedWorks>, EngineError> {
         let snapshot = self.vectors.snapshot()?;
         let version = EncodedVersion {
             generation: snapshot.generation(),
@@ -188,25 +204,18 @@ impl EncodedWorks {
     }
 
     fn votes(&self, query: &Query, limits: &VoteLimits) -> WorkVotes {
-        let is_within = |year: Option<i32>| {
-            year.zip(limits.until)
-                .is_none_or(|(year, until)| year <= until)
-        };
         let similarities = dpr::dot(query, &self.rows);
         let mut places: Vec<usize> = (0..similarities.len())
-            .filter(|&place| is_within(self.works[place].year))
+            .filter(|&place| limits.includes_year(self.works[place].year))
             .collect();
-        let nearer = |one: &usize, other: &usize| {
-            similarities[*other]
-                .total_cmp(&similarities[*one])
-                .then(one.cmp(other))
-        };
         let k = limits.works.get();
         if k < places.len() {
-            places.select_nth_unstable_by(k, nearer);
+            places.select_nth_unstable_by(k, |one, other| {
+                compare_places(&similarities, *one, *other)
+            });
             places.truncate(k);
         }
-        places.sort_unstable_by(nearer);
+        places.sort_unstable_by(|one, other| compare_places(&similarities, *one, *other));
         let mut votes = FxHashMap::<DatasetId, WorkEvidence>::default();
         for place in places {
             let (work, similarity) = (&self.works[place], f64::from(similarities[place]));
@@ -225,13 +234,13 @@ impl EncodedWorks {
                         near: 0,
                         all: self.years[dataset]
                             .iter()
-                            .filter(|year| is_within(**year))
+                            .filter(|year| limits.includes_year(**year))
                             .count(),
                         works: Vec::new(),
                     });
                 evidence.score += similarity;
                 evidence.near += 1;
-                if evidence.works.len() < MAX_SHOWN {
+                if evidence.works.len() < MAX_SHOWN_WORKS {
                     let (title, url) = (work.title.clone(), work.url.clone());
                     evidence.works.push(NearWork {
                         title,

@@ -100,7 +100,7 @@ impl<'s> QueryClient<'s> {
             Err(QueryFailure::Remote(error)) => {
                 tracing::debug!(%error, "repeating the query without ORDER BY");
                 Ok((
-                    self.rows(cache, &template.clone().unordered(), variables)?,
+                    self.rows(cache, &template.clone().without_order(), variables)?,
                     false,
                 ))
             }

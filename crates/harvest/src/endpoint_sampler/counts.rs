@@ -7,9 +7,9 @@ use super::response_cache::{ResponseCache, Row};
 use oxrdf::{NamedNode, Term};
 
 /// Number of rows requested in one page of a list.
-const PAGE: usize = 1000;
+const PAGE_ROWS: usize = 1000;
 /// Divisor of the result limits that endpoints impose. A page whose length is a multiple of it may not be the last.
-const ROUND: usize = 100;
+const LIMIT_DIVISOR: usize = 100;
 
 /// Classes or properties of a graph, ordered by decreasing frequency if they are counted.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Partition {
 
 impl Partition {
     /// Returns all pairs of name and count; an empty list if the endpoint does not count.
-    pub(super) fn counted(&self) -> Vec<(String, u64)> {
+    pub(super) fn named_counts(&self) -> Vec<(String, u64)> {
         let Some(counts) = &self.counts else {
             return Vec::new();
         };
@@ -34,12 +34,14 @@ impl Partition {
 }
 
 /// Requests the current number of triples, bypassing the cache.
-pub(super) fn triples(
+pub(super) fn count_triples(
     client: &mut QueryClient<'_>,
     graph: Option<&NamedNode>,
 ) -> Result<Option<u64>, QueryFailure> {
     let rows = client.uncached_rows(&queries::count().in_graph(graph), &["triples"])?;
-    Ok(rows.first().and_then(|row| number(row.first()?.as_ref()?)))
+    Ok(rows
+        .first()
+        .and_then(|row| parse_number(row.first()?.as_ref()?)))
 }
 
 /// Queries for a partition: one with counts, one with names only.
@@ -74,29 +76,29 @@ impl ListQueries {
         }
     }
 
-    /// Fetches the partition, at most `most` names of it. Missing parts are appended to `left_out`.
+    /// Fetches the partition, at most `max_rows` names of it. Missing parts are appended to `left_out`.
     pub(super) fn fetch(
         &self,
         client: &mut QueryClient<'_>,
         cache: &ResponseCache,
-        most: usize,
+        max_rows: usize,
         left_out: &mut Vec<String>,
     ) -> Result<Partition, QueryFailure> {
         let what = self.what;
-        let failure = match list(client, cache, &self.counted, &["name", "count"], most) {
+        let failure = match fetch_list(client, cache, &self.counted, &["name", "count"], max_rows) {
             Ok(List { rows, is_complete }) => {
                 report_truncation(is_complete, what, rows.len(), left_out);
-                return Ok(counted(&rows));
+                return Ok(read_partition(&rows));
             }
             Err(QueryFailure::Remote(error)) => error,
             Err(other) => return Err(other),
         };
         left_out.push(format!("counts of {what}: {failure}"));
-        match list(client, cache, &self.named, &["name"], most) {
+        match fetch_list(client, cache, &self.named, &["name"], max_rows) {
             Ok(List { rows, is_complete }) => {
                 report_truncation(is_complete, what, rows.len(), left_out);
                 Ok(Partition {
-                    names: rows.iter().filter_map(name).collect(),
+                    names: rows.iter().filter_map(first_iri).collect(),
                     counts: None,
                 })
             }
@@ -123,16 +125,16 @@ struct List {
 }
 
 /// Fetches a list page by page.
-fn list(
+fn fetch_list(
     client: &mut QueryClient<'_>,
     cache: &ResponseCache,
     template: &Template,
     variables: &[&str],
-    most: usize,
+    max_rows: usize,
 ) -> Result<List, QueryFailure> {
     let mut rows: Vec<Row> = Vec::new();
-    while rows.len() < most {
-        let limit = PAGE.min(most - rows.len());
+    while rows.len() < max_rows {
+        let limit = PAGE_ROWS.min(max_rows - rows.len());
         let page = client.rows(
             cache,
             &template.clone().with_page(rows.len(), limit),
@@ -140,7 +142,7 @@ fn list(
         )?;
         let length = page.len();
         rows.extend(page);
-        if length == 0 || length < limit && length % ROUND != 0 {
+        if length == 0 || length < limit && length % LIMIT_DIVISOR != 0 {
             return Ok(List {
                 rows,
                 is_complete: true,
@@ -153,29 +155,31 @@ fn list(
     })
 }
 
-/// Fetches the named graphs of an endpoint, at most `most`. The flag is true if there are no more.
-pub(super) fn graphs(
+/// Fetches the named graphs of an endpoint, at most `max_rows`. The flag is true if there are no more.
+pub(super) fn fetch_graphs(
     client: &mut QueryClient<'_>,
-    most: usize,
+    max_rows: usize,
 ) -> Result<(Vec<NamedNode>, bool), QueryFailure> {
     let mut found: Vec<NamedNode> = Vec::new();
-    while found.len() < most {
-        let page =
-            client.uncached_rows(&queries::graphs().with_page(found.len(), PAGE), &["graph"])?;
+    while found.len() < max_rows {
+        let page = client.uncached_rows(
+            &queries::graphs().with_page(found.len(), PAGE_ROWS),
+            &["graph"],
+        )?;
         let length = page.len();
-        found.extend(page.iter().filter_map(name));
-        if length == 0 || length < PAGE && length % ROUND != 0 {
+        found.extend(page.iter().filter_map(first_iri));
+        if length == 0 || length < PAGE_ROWS && length % LIMIT_DIVISOR != 0 {
             return Ok((found, true));
         }
     }
-    found.truncate(most);
+    found.truncate(max_rows);
     Ok((found, false))
 }
 
-fn counted(rows: &[Row]) -> Partition {
+fn read_partition(rows: &[Row]) -> Partition {
     let pairs = rows
         .iter()
-        .filter_map(|row| Some((name(row)?, number(row.get(1)?.as_ref()?)?)));
+        .filter_map(|row| Some((first_iri(row)?, parse_number(row.get(1)?.as_ref()?)?)));
     let (names, counts) = pairs.unzip();
     Partition {
         names,
@@ -184,14 +188,14 @@ fn counted(rows: &[Row]) -> Partition {
 }
 
 /// Returns the IRI in the first column. Classes and properties without an IRI cannot be queried later.
-fn name(row: &Row) -> Option<NamedNode> {
+fn first_iri(row: &Row) -> Option<NamedNode> {
     match row.first()? {
         Some(Term::NamedNode(name)) => Some(name.clone()),
         _ => None,
     }
 }
 
-fn number(term: &Term) -> Option<u64> {
+fn parse_number(term: &Term) -> Option<u64> {
     match term {
         Term::Literal(literal) => literal.value().parse().ok(),
         _ => None,

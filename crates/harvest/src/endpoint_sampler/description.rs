@@ -32,12 +32,12 @@ pub(super) fn from_endpoint(
             .with_values("self", graphs),
         NODE,
     )?;
-    sort(&mut nodes);
-    let Some(node) = nodes.iter().find_map(node) else {
+    sort_nodes(&mut nodes);
+    let Some(node) = nodes.iter().find_map(last_node) else {
         return Ok(None);
     };
-    let rows = client.uncached_rows(&description(&node), TRIPLE)?;
-    Ok(read(&rows, &node, id))
+    let rows = client.uncached_rows(&description_query(&node), TRIPLE)?;
+    Ok(read_description(&rows, &node, id))
 }
 
 /// Returns the description that a graph contains of itself.
@@ -48,21 +48,21 @@ pub(super) fn from_graph(
     id: &DatasetId,
 ) -> Result<Option<GraphDescription>, QueryFailure> {
     let mut nodes = client.rows(cache, &queries::header().in_graph(graph), NODE)?;
-    sort(&mut nodes);
+    sort_nodes(&mut nodes);
     let best = nodes.first().map(|row| &row[0]);
     let mut best = nodes.iter().filter(|row| Some(&row[0]) == best);
     let (Some(first), None) = (best.next(), best.next()) else {
         return Ok(None);
     };
-    let Some(node) = node(first) else {
+    let Some(node) = last_node(first) else {
         return Ok(None);
     };
-    let rows = client.rows(cache, &description(&node).in_graph(graph), TRIPLE)?;
-    Ok(read(&rows, &node, id))
+    let rows = client.rows(cache, &description_query(&node).in_graph(graph), TRIPLE)?;
+    Ok(read_description(&rows, &node, id))
 }
 
 /// Sorts rows by place, then node. They are few, so the query needs no `ORDER BY`.
-fn sort(nodes: &mut [Row]) {
+fn sort_nodes(nodes: &mut [Row]) {
     nodes.sort_by_cached_key(|row| {
         row.iter()
             .map(|term| term.as_ref().map(ToString::to_string))
@@ -70,20 +70,23 @@ fn sort(nodes: &mut [Row]) {
     });
 }
 
-fn description(node: &NamedNode) -> Template {
+fn description_query(node: &NamedNode) -> Template {
     queries::description().with_values("node", std::slice::from_ref(node))
 }
 
-fn node(row: &Row) -> Option<NamedNode> {
+fn last_node(row: &Row) -> Option<NamedNode> {
     match row.last()? {
         Some(Term::NamedNode(node)) => Some(node.clone()),
         _ => None,
     }
 }
 
-fn read(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<GraphDescription> {
-    let (identifier, metadata) =
-        dcat::metadata_of(&graph_of(rows.iter().flat_map(triples)), node, id.clone())?;
+fn read_description(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<GraphDescription> {
+    let (identifier, metadata) = dcat::metadata_of(
+        &graph_of(rows.iter().flat_map(row_triples)),
+        node,
+        id.clone(),
+    )?;
     Some(GraphDescription {
         metadata,
         identifier,
@@ -91,14 +94,14 @@ fn read(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<GraphDescripti
 }
 
 /// Yields the triples of a row: subject, property and object, then a property and value of the object if the row has them.
-pub(super) fn triples(row: &Row) -> impl Iterator<Item = Triple> {
+pub(super) fn row_triples(row: &Row) -> impl Iterator<Item = Triple> {
     [row.get(..3), row.get(2..5)]
         .into_iter()
         .flatten()
-        .filter_map(triple)
+        .filter_map(parse_triple)
 }
 
-fn triple(row: &[Option<Term>]) -> Option<Triple> {
+fn parse_triple(row: &[Option<Term>]) -> Option<Triple> {
     let [
         Some(subject),
         Some(Term::NamedNode(predicate)),
@@ -124,7 +127,7 @@ pub(super) fn graph_of(triples: impl IntoIterator<Item = Triple>) -> TripleGraph
 }
 
 /// Returns the first description, with missing properties taken from the second.
-pub(super) fn merged(
+pub(super) fn merge_descriptions(
     first: Option<GraphDescription>,
     second: Option<GraphDescription>,
 ) -> Option<GraphDescription> {
@@ -133,12 +136,12 @@ pub(super) fn merged(
         (first, second) => return first.or(second),
     };
     let (ours, theirs) = (&mut first.metadata, second.metadata);
-    fill(&mut ours.titles, theirs.titles);
-    fill(&mut ours.alternatives, theirs.alternatives);
-    fill(&mut ours.descriptions, theirs.descriptions);
-    fill(&mut ours.keywords, theirs.keywords);
-    fill(&mut ours.creators, theirs.creators);
-    fill(&mut ours.publishers, theirs.publishers);
+    fill_if_empty(&mut ours.titles, theirs.titles);
+    fill_if_empty(&mut ours.alternatives, theirs.alternatives);
+    fill_if_empty(&mut ours.descriptions, theirs.descriptions);
+    fill_if_empty(&mut ours.keywords, theirs.keywords);
+    fill_if_empty(&mut ours.creators, theirs.creators);
+    fill_if_empty(&mut ours.publishers, theirs.publishers);
     ours.license = ours.license.take().or(theirs.license);
     ours.issued = ours.issued.take().or(theirs.issued);
     ours.modified = ours.modified.take().or(theirs.modified);
@@ -147,7 +150,7 @@ pub(super) fn merged(
     Some(first)
 }
 
-fn fill<T>(ours: &mut Vec<T>, theirs: Vec<T>) {
+fn fill_if_empty<T>(ours: &mut Vec<T>, theirs: Vec<T>) {
     if ours.is_empty() {
         *ours = theirs;
     }

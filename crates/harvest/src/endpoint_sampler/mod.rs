@@ -348,8 +348,8 @@ impl<'s> EndpointSampler<'s> {
             GraphSelection::Default => vec![None],
             GraphSelection::Named(names) => names.iter().cloned().map(Some).collect(),
             GraphSelection::All => {
-                let (names, complete) =
-                    counts::graphs(client, self.options.graphs).map_err(into_sampler_error)?;
+                let (names, complete) = counts::fetch_graphs(client, self.options.graphs)
+                    .map_err(into_sampler_error)?;
                 if !complete {
                     report
                         .left_out
@@ -491,12 +491,15 @@ impl<'t> Task<'t> {
             None => None,
         };
         self.report.triples = self
-            .optional("count of triples", counts::triples(client, self.graph))?
+            .optional(
+                "count of triples",
+                counts::count_triples(client, self.graph),
+            )?
             .flatten();
         let state = self.begin(at_endpoint.as_ref())?;
         let in_graph = description::from_graph(client, &self.cache, self.graph, &own_id);
         let in_graph = self.optional("header", in_graph)?.flatten();
-        let described = description::merged(at_endpoint, in_graph);
+        let described = description::merge_descriptions(at_endpoint, in_graph);
 
         let (classes, properties) = (
             self.list(client, ListQueries::classes)?,
@@ -614,8 +617,8 @@ impl<'t> Task<'t> {
             graph: self.report.graph.clone(),
             extent,
             triples: self.report.triples,
-            classes: classes.counted(),
-            properties: properties.counted(),
+            classes: classes.named_counts(),
+            properties: properties.named_counts(),
         }
     }
 }

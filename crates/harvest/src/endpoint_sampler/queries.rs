@@ -7,7 +7,7 @@ macro_rules! queries {
     ($($(#[$doc:meta])* $name:ident = $file:literal,)*) => {
         $($(#[$doc])*
         pub(super) fn $name() -> Template {
-            static PARSED: LazyLock<Template> = LazyLock::new(|| parsed(include_str!(concat!("../../queries/", $file))));
+            static PARSED: LazyLock<Template> = LazyLock::new(|| parse_template(include_str!(concat!("../../queries/", $file))));
             PARSED.clone()
         })*
 
@@ -19,7 +19,7 @@ macro_rules! queries {
     };
 }
 
-fn parsed(text: &str) -> Template {
+fn parse_template(text: &str) -> Template {
     #[expect(
         clippy::expect_used,
         reason = "a file of the sources, parsed by a test"

@@ -39,7 +39,7 @@ impl Template {
     /// Sets the terms of the parameter `name`.
     pub(super) fn with_values(mut self, name: &str, terms: &[NamedNode]) -> Self {
         let name = Variable::new_unchecked(name);
-        visit(&mut self.pattern, &mut |pattern| {
+        visit_patterns(&mut self.pattern, &mut |pattern| {
             if let GraphPattern::Values {
                 variables,
                 bindings,
@@ -71,7 +71,7 @@ impl Template {
     /// Sets the `LIMIT` of the subquery.
     pub(super) fn with_inner_limit(mut self, length: usize) -> Self {
         if let GraphPattern::Slice { inner, .. } = &mut self.pattern {
-            visit(inner, &mut |pattern| {
+            visit_patterns(inner, &mut |pattern| {
                 if let GraphPattern::Slice { length: most, .. } = pattern {
                     *most = Some(length);
                 }
@@ -81,8 +81,8 @@ impl Template {
     }
 
     /// Removes every `ORDER BY`, for endpoints that fail to sort large results.
-    pub(super) fn unordered(mut self) -> Self {
-        visit(&mut self.pattern, &mut |pattern| {
+    pub(super) fn without_order(mut self) -> Self {
+        visit_patterns(&mut self.pattern, &mut |pattern| {
             if let GraphPattern::OrderBy { inner, .. } = pattern {
                 *pattern = std::mem::take(inner);
             }
@@ -107,15 +107,15 @@ impl fmt::Display for Template {
 }
 
 /// Applies a change to a pattern and to the nested patterns that the templates use, the outer one first.
-fn visit(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
+fn visit_patterns(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
     change(pattern);
     match pattern {
         GraphPattern::Join { left, right }
         | GraphPattern::Union { left, right }
         | GraphPattern::Minus { left, right }
         | GraphPattern::LeftJoin { left, right, .. } => {
-            visit(left, change);
-            visit(right, change);
+            visit_patterns(left, change);
+            visit_patterns(right, change);
         }
         GraphPattern::Filter { inner, .. }
         | GraphPattern::Graph { inner, .. }
@@ -126,7 +126,7 @@ fn visit(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern))
         | GraphPattern::Reduced { inner }
         | GraphPattern::Slice { inner, .. }
         | GraphPattern::Group { inner, .. }
-        | GraphPattern::Service { inner, .. } => visit(inner, change),
+        | GraphPattern::Service { inner, .. } => visit_patterns(inner, change),
         _ => {}
     }
 }
@@ -161,7 +161,7 @@ mod tests {
         }
         assert!(!text.contains("UNDEF"), "{text}");
         assert!(
-            text.contains("ORDER BY") && !query.unordered().to_string().contains("ORDER BY"),
+            text.contains("ORDER BY") && !query.without_order().to_string().contains("ORDER BY"),
             "{text}"
         );
     }

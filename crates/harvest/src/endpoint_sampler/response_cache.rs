@@ -38,12 +38,13 @@ pub(super) struct GraphState {
 impl GraphState {
     /// Returns true if a value is known in both states and differs.
     fn has_changed_since(&self, now: &Self) -> bool {
-        let differ = |old: &Option<String>, new: &Option<String>| {
-            old.is_some() && new.is_some() && old != new
-        };
-        let number = |state: &Self| state.triples.map(|triples| triples.to_string());
-        differ(&number(self), &number(now)) || differ(&self.modified, &now.modified)
+        is_changed(self.triples.as_ref(), now.triples.as_ref())
+            || is_changed(self.modified.as_ref(), now.modified.as_ref())
     }
+}
+
+fn is_changed<T: PartialEq>(before: Option<&T>, now: Option<&T>) -> bool {
+    before.is_some() && now.is_some() && before != now
 }
 
 #[derive(Serialize, Deserialize)]
@@ -61,14 +62,14 @@ pub(super) struct ResponseCache {
 impl ResponseCache {
     /// Creates the cache of a graph at an endpoint; `None` is its default graph.
     pub(super) fn new(folder: &Path, endpoint: &str, graph: Option<&str>) -> Self {
-        let graph = graph.map_or_else(|| "default".to_owned(), hash);
+        let graph = graph.map_or_else(|| "default".to_owned(), short_hash);
         Self {
-            folder: folder.join(hash(endpoint)).join(graph),
+            folder: folder.join(short_hash(endpoint)).join(graph),
         }
     }
 
     pub(super) fn state(&self) -> Option<GraphState> {
-        serde_json::from_slice(&self.read_checked("state")?).ok()
+        serde_json::from_slice(&self.read_with_checksum("state")?).ok()
     }
 
     /// Keeps the cache if the graph is unchanged, and clears it otherwise. Returns the merged state; the flag is true if the
@@ -99,20 +100,20 @@ impl ResponseCache {
     /// Removes all cached responses of the graph.
     pub(super) fn clear(&self) -> Result<(), SamplerError> {
         match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.io_error(error)),
             _ => Ok(()),
         }
     }
 
     pub(super) fn write_state(&self, state: &GraphState) -> Result<(), SamplerError> {
-        let body = serde_json::to_vec(state).map_err(|error| self.failed(error.into()))?;
-        self.write_checked("state", &body)
+        let body = serde_json::to_vec(state).map_err(|error| self.io_error(error.into()))?;
+        self.write_with_checksum("state", &body)
     }
 
     /// Returns the cached response to a query.
     pub(super) fn read(&self, query: &str) -> Option<Vec<Row>> {
         let page: CachedResponse =
-            serde_json::from_slice(&self.read_checked(&hash(query))?).ok()?;
+            serde_json::from_slice(&self.read_with_checksum(&short_hash(query))?).ok()?;
         if page.query != query {
             return None;
         }
@@ -126,7 +127,7 @@ impl ResponseCache {
 
     /// Stores the response to a query, and returns it with the labels that [`Self::read`] will return.
     pub(super) fn write(&self, query: &str, rows: Vec<Row>) -> Result<Vec<Row>, SamplerError> {
-        let rows = relabel_blank_nodes(rows, &hash(query));
+        let rows = relabel_blank_nodes(rows, &short_hash(query));
         let texts = rows
             .iter()
             .map(|row| {
@@ -139,8 +140,8 @@ impl ResponseCache {
             query: query.to_owned(),
             rows: texts,
         };
-        let body = serde_json::to_vec(&page).map_err(|error| self.failed(error.into()))?;
-        self.write_checked(&hash(query), &body)?;
+        let body = serde_json::to_vec(&page).map_err(|error| self.io_error(error.into()))?;
+        self.write_with_checksum(&short_hash(query), &body)?;
         Ok(rows)
     }
 
@@ -148,49 +149,64 @@ impl ResponseCache {
         self.folder.join(format!("{name}.json"))
     }
 
-    fn failed(&self, cause: io::Error) -> SamplerError {
+    fn io_error(&self, cause: io::Error) -> SamplerError {
         SamplerError::Io {
             path: self.folder.clone(),
             cause,
         }
     }
 
-    fn read_checked(&self, name: &str) -> Option<Vec<u8>> {
+    fn read_with_checksum(&self, name: &str) -> Option<Vec<u8>> {
         let bytes = fs::read(self.path(name)).ok()?;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let body = &bytes[end + 1..];
         (checksum(body).as_bytes() == &bytes[..end]).then(|| body.to_vec())
     }
 
-    fn write_checked(&self, name: &str, body: &[u8]) -> Result<(), SamplerError> {
-        let path = self.path(name);
+    fn write_with_checksum(&self, name: &str, body: &[u8]) -> Result<(), SamplerError> {
+        self.write_file(&self.path(name), body)
+            .map_err(|error| self.io_error(error))
+    }
+
+    fn write_file(&self, path: &Path, body: &[u8]) -> io::Result<()> {
         let temporary = path.with_extension("new");
-        let write = || {
-            fs::create_dir_all(&self.folder)?;
-            let mut file = fs::File::create(&temporary)?;
-            file.write_all(checksum(body).as_bytes())?;
-            file.write_all(b"\n")?;
-            file.write_all(body)?;
-            fs::rename(&temporary, &path)
-        };
-        write().map_err(|error| self.failed(error))
+        fs::create_dir_all(&self.folder)?;
+        let mut file = fs::File::create(&temporary)?;
+        file.write_all(checksum(body).as_bytes())?;
+        file.write_all(b"\n")?;
+        file.write_all(body)?;
+        fs::rename(&temporary, path)
     }
 }
 
 /// Relabels blank nodes by their order in the response.
 fn relabel_blank_nodes(rows: Vec<Row>, query: &str) -> Vec<Row> {
-    let mut names: FxHashMap<BlankNode, BlankNode> = FxHashMap::default();
-    let mut named = |node: BlankNode| {
-        let place = names.len();
-        let name = || BlankNode::new_unchecked(format!("q{query}n{place}"));
-        names.entry(node).or_insert_with(name).clone()
-    };
-    let row = |row: Row| {
-        row.into_iter()
-            .map(|term| term.map(|term| lodeseek_rdf::relabelled_term(term, &mut named)))
-            .collect()
-    };
-    rows.into_iter().map(row).collect()
+    let mut labels: FxHashMap<BlankNode, BlankNode> = FxHashMap::default();
+    let mut relabelled = Vec::with_capacity(rows.len());
+    for row in rows {
+        let terms = row.into_iter().map(|term| {
+            term.map(|term| {
+                lodeseek_rdf::relabel_term(term, &mut |node| {
+                    label_node(&mut labels, node, query)
+                })
+            })
+        });
+        relabelled.push(terms.collect());
+    }
+    relabelled
+}
+
+/// Returns the new label of a blank node; a node that has none yet gets the next one.
+fn label_node(
+    labels: &mut FxHashMap<BlankNode, BlankNode>,
+    node: BlankNode,
+    query: &str,
+) -> BlankNode {
+    let number = labels.len();
+    labels
+        .entry(node)
+        .or_insert_with(|| BlankNode::new_unchecked(format!("q{query}n{number}")))
+        .clone()
 }
 
 fn checksum(bytes: &[u8]) -> String {
@@ -201,7 +217,7 @@ fn checksum(bytes: &[u8]) -> String {
 }
 
 /// Returns a file name for a text: the first 128 bits of its SHA-256, enough to exclude accidental collisions.
-fn hash(text: &str) -> String {
+fn short_hash(text: &str) -> String {
     checksum(text.as_bytes())[..32].to_owned()
 }
 
@@ -276,7 +292,7 @@ mod tests {
         cache
             .write("q", vec![vec![Some(Literal::from("text").into())]])
             .expect("kept");
-        let path = cache.path(&hash("q"));
+        let path = cache.path(&short_hash("q"));
         let text = fs::read_to_string(&path).expect("readable");
         for damaged in [
             text.replace("text", "test"),

@@ -5,7 +5,7 @@
 
 use super::client::{QueryClient, QueryFailure};
 use super::counts::Partition;
-use super::description::{graph_of, triples};
+use super::description::{graph_of, row_triples};
 use super::queries;
 use super::query::Template;
 use super::response_cache::{ResponseCache, Row};
@@ -24,15 +24,17 @@ const MAX_CLASSES: usize = 100;
 /// Minimum and maximum number of triples of one class.
 const TRIPLES_OF_CLASS: (usize, usize) = (20, 2000);
 /// Number of triples in a short description, used to estimate the number of entities to request.
-const TRIPLES_OF_ENTITY: usize = 4;
+const TRIPLES_PER_ENTITY: usize = 4;
 /// Number of triples wanted for each property.
-const TRIPLES_OF_PROPERTY: usize = 3;
-/// Number of terms whose labels are requested in one query, and maximum number of such queries.
-const NAMES: (usize, usize) = (100, 10);
+const TRIPLES_PER_PROPERTY: usize = 3;
+/// Number of terms whose labels are requested in one query.
+const TERMS_PER_LABEL_QUERY: usize = 100;
+/// Maximum number of queries for labels.
+const MAX_LABEL_QUERIES: usize = 10;
 /// Number of labels and types requested for one term.
-const TRIPLES_OF_NAME: usize = 5;
+const TRIPLES_PER_NAME: usize = 5;
 /// Number of triples requested in one page, where a graph is read without selection.
-const PAGE: usize = 1000;
+const PAGE_TRIPLES: usize = 1000;
 
 /// Sampled triples, with their extent.
 pub(super) struct Sample {
@@ -121,7 +123,7 @@ impl SampleBuilder<'_, '_> {
             }
             Err(other) => return Err(other),
         };
-        let graph = graph_of(rows.iter().flat_map(triples));
+        let graph = graph_of(rows.iter().flat_map(row_triples));
         if graph.len() as u64 == count {
             return Ok(Some(Sample {
                 graph,
@@ -149,7 +151,7 @@ impl SampleBuilder<'_, '_> {
         match self.client.ordered_rows(self.cache, template, variables) {
             Ok((rows, ordered)) => {
                 self.unordered += usize::from(!ordered);
-                for triple in rows.iter().flat_map(triples) {
+                for triple in rows.iter().flat_map(row_triples) {
                     if self.remaining() > 0 || self.triples.contains(&triple) {
                         self.triples.insert(triple);
                     }
@@ -184,7 +186,7 @@ impl SampleBuilder<'_, '_> {
                 .in_graph(self.summary.graph)
                 .with_values("class", std::slice::from_ref(class));
             let entities = entities
-                .with_inner_limit((share / TRIPLES_OF_ENTITY).max(2))
+                .with_inner_limit((share / TRIPLES_PER_ENTITY).max(2))
                 .with_page(0, share);
             self.add(&entities, TRIPLE_AND_PART, || {
                 format!("entities of {class}")
@@ -200,17 +202,17 @@ impl SampleBuilder<'_, '_> {
             *seen.entry(triple.predicate.clone()).or_default() += 1;
         }
         for property in &self.summary.properties.names {
-            if seen.get(property).copied().unwrap_or_default() >= TRIPLES_OF_PROPERTY {
+            if seen.get(property).copied().unwrap_or_default() >= TRIPLES_PER_PROPERTY {
                 continue;
             }
-            if self.triples.len() + TRIPLES_OF_PROPERTY > self.summary.size - self.summary.size / 4
+            if self.triples.len() + TRIPLES_PER_PROPERTY > self.summary.size - self.summary.size / 4
             {
                 break;
             }
             let uses = queries::uses()
                 .in_graph(self.summary.graph)
                 .with_values("p", std::slice::from_ref(property));
-            self.add(&uses.with_page(0, TRIPLES_OF_PROPERTY), TRIPLE, || {
+            self.add(&uses.with_page(0, TRIPLES_PER_PROPERTY), TRIPLE, || {
                 format!("triples of {property}")
             })?;
         }
@@ -219,16 +221,18 @@ impl SampleBuilder<'_, '_> {
 
     /// Fills the rest with types and labels of subjects, objects, classes and properties.
     fn add_labels(&mut self) -> Result<(), QueryFailure> {
-        let (block, times) = NAMES;
-        let unlabelled = self.unlabelled();
-        for terms in unlabelled.chunks(block).take(times) {
+        let unlabelled = self.iris_without_label();
+        for terms in unlabelled
+            .chunks(TERMS_PER_LABEL_QUERY)
+            .take(MAX_LABEL_QUERIES)
+        {
             if self.remaining() == 0 {
                 break;
             }
             let names = queries::names()
                 .in_graph(self.summary.graph)
                 .with_values("s", terms);
-            let length = (terms.len() * TRIPLES_OF_NAME).min(self.remaining());
+            let length = (terms.len() * TRIPLES_PER_NAME).min(self.remaining());
             self.add(&names.with_page(0, length), TRIPLE, || {
                 "names of entities".to_owned()
             })?;
@@ -237,7 +241,7 @@ impl SampleBuilder<'_, '_> {
     }
 
     /// Returns the IRIs without a label in the sample, the most frequent first.
-    fn unlabelled(&self) -> Vec<NamedNode> {
+    fn iris_without_label(&self) -> Vec<NamedNode> {
         let mut met: FxHashMap<&NamedNode, usize> = FxHashMap::default();
         let mut named: FxHashSet<&NamedNode> = FxHashSet::default();
         for triple in &self.triples {
@@ -252,10 +256,9 @@ impl SampleBuilder<'_, '_> {
                 }
             }
         }
-        let vocabulary = |iri: &str| iri.starts_with(rdf::NAMESPACE);
         let mut unlabelled: Vec<(&NamedNode, usize)> = met
             .into_iter()
-            .filter(|(node, _)| !named.contains(node) && !vocabulary(node.as_str()))
+            .filter(|(node, _)| !named.contains(node) && !node.as_str().starts_with(rdf::NAMESPACE))
             .collect();
         unlabelled.sort_unstable_by_key(|(node, times)| (Reverse(*times), node.as_str()));
         unlabelled
@@ -270,7 +273,7 @@ impl SampleBuilder<'_, '_> {
         while self.remaining() > 0 {
             let page = queries::triples()
                 .in_graph(self.summary.graph)
-                .with_page(start, PAGE.min(self.remaining()));
+                .with_page(start, PAGE_TRIPLES.min(self.remaining()));
             let rows = self.add(&page, TRIPLE, || "triples".to_owned())?;
             if rows.is_empty() {
                 break;

@@ -33,7 +33,7 @@ impl English {
         let words = Words::new(text).map(|word| without_possessive(lower(word)));
         let without_stop_words = words.filter(|word| !self.stop_words.contains(word.as_str()));
         without_stop_words.map(move |word| {
-            let stem = stem(&mut stemmer, &word);
+            let stem = stem_word(&mut stemmer, &word);
             (word, stem)
         })
     }
@@ -50,7 +50,7 @@ fn without_possessive(mut word: String) -> String {
     word
 }
 
-fn stem(stemmer: &mut TextAnalyzer, word: &str) -> String {
+fn stem_word(stemmer: &mut TextAnalyzer, word: &str) -> String {
     let mut stream = stemmer.token_stream(word);
     stream
         .next()

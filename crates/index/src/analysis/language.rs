@@ -105,7 +105,7 @@ const MIN_TEXT_BYTES: usize = 20;
 /// Maximum number of bytes inspected. More bytes take more time and do not change the result.
 const MAX_INSPECTED_BYTES: usize = 240;
 /// Maximum number of texts whose language is remembered, some 5 MB.
-const MAX_REMEMBERED_TEXTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add((1 << 16) - 1);
+const MAX_CACHED_TEXTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add((1 << 16) - 1);
 
 /// Index of English in [`LANGUAGES`].
 pub(super) const ENGLISH: usize = 0;
@@ -133,7 +133,7 @@ impl LanguageDetector {
     pub(super) fn new() -> Self {
         // A cache that is made with its limit takes the memory of all entries at once.
         let mut remembered = LruCache::unbounded();
-        remembered.resize(MAX_REMEMBERED_TEXTS);
+        remembered.resize(MAX_CACHED_TEXTS);
         Self {
             detector: Detector::with_allowlist(
                 LANGUAGES.iter().map(|(_, detected, _)| *detected).collect(),
@@ -152,15 +152,15 @@ impl LanguageDetector {
         }
         let inspected = &text[..text.floor_char_boundary(MAX_INSPECTED_BYTES)];
         let key = self.hasher.hash_one(inspected);
-        if let Some(language) = self.lock_remembered().get(&key) {
+        if let Some(language) = self.lock_cache().get(&key) {
             return language.map(usize::from);
         }
         let language = self.detect_anew(inspected);
-        self.lock_remembered().put(key, language);
+        self.lock_cache().put(key, language);
         language.map(usize::from)
     }
 
-    fn lock_remembered(&self) -> MutexGuard<'_, LruCache<u64, Option<u8>>> {
+    fn lock_cache(&self) -> MutexGuard<'_, LruCache<u64, Option<u8>>> {
         self.remembered
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

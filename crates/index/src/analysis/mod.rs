@@ -124,7 +124,7 @@ impl QueryTerm {
 
     /// Returns the word in quotation marks, with its tokens if there are several.
     #[must_use]
-    pub fn quoted(&self) -> String {
+    pub fn quote(&self) -> String {
         match self.alternatives.as_slice() {
             [_, _, ..] => format!("“{}” (as {})", self.text, self.alternatives.join(", ")),
             _ => format!("“{}”", self.text),
@@ -469,7 +469,7 @@ impl<'a> TokenWriter<'a> {
         let mut count = 0;
         if let Pipeline::Multilingual(multilingual) = &self.analysis.pipeline {
             let text = normalize(text);
-            let language = multilingual.language_of_normalized(&text);
+            let language = multilingual.language_of_normalized_text(&text);
             let chain = self
                 .chains
                 .entry(language)

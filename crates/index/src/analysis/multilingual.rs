@@ -50,7 +50,7 @@ impl Multilingual {
     pub(super) fn new() -> Self {
         let chains = LANGUAGES
             .iter()
-            .map(|(language, ..)| chain(*language))
+            .map(|(language, ..)| build_chain(*language))
             .collect();
         Self {
             languages: LanguageDetector::new(),
@@ -75,11 +75,11 @@ impl Multilingual {
 
     /// Returns the index in [`LANGUAGES`] of the language in which a text is analysed.
     fn language(&self, text: &str) -> usize {
-        self.language_of_normalized(&normalize(text))
+        self.language_of_normalized_text(&normalize(text))
     }
 
     /// Returns the same for a text that is [normalized](normalize).
-    pub(super) fn language_of_normalized(&self, text: &str) -> usize {
+    pub(super) fn language_of_normalized_text(&self, text: &str) -> usize {
         self.languages.detect(text).unwrap_or(ENGLISH)
     }
 
@@ -290,7 +290,7 @@ pub(super) fn stemmer(code: &str) -> TextAnalyzer {
     builder.build()
 }
 
-fn chain(language: Language) -> TextAnalyzer {
+fn build_chain(language: Language) -> TextAnalyzer {
     let mut builder = TextAnalyzer::builder(LabelWords).dynamic();
     if let Some(stop_words) = stop_words(language) {
         builder = builder.filter_dynamic(stop_words);
@@ -347,7 +347,7 @@ impl<'t> LabelStream<'t> {
             self.waiting.push(word);
         }
         let whole = self.waiting.len();
-        split(word, &mut self.waiting);
+        split_compound(word, &mut self.waiting);
         self.waiting[whole..].reverse();
         self.waiting.pop()
     }
@@ -397,7 +397,7 @@ fn is_compound(word: &str) -> bool {
             && word.chars().any(char::is_lowercase)
 }
 
-fn split<'t>(word: &'t str, parts: &mut Vec<&'t str>) {
+fn split_compound<'t>(word: &'t str, parts: &mut Vec<&'t str>) {
     for name in word.split('_').filter(|name| !name.is_empty()) {
         let mut start = 0;
         let mut before: Option<char> = None;
@@ -424,7 +424,7 @@ mod tests {
 
     fn parts(word: &str) -> Vec<&str> {
         let mut parts = Vec::new();
-        split(word, &mut parts);
+        split_compound(word, &mut parts);
         parts
     }
 

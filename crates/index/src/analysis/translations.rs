@@ -85,23 +85,27 @@ impl WordLanguage {
     /// Returns the stem of each word, with its accents. `None`: a common word.
     fn stems(&self, words: &[String]) -> Vec<Option<String>> {
         let mut stemmer = self.stemmer.clone();
-        words.iter().map(|word| stem(&mut stemmer, word)).collect()
+        words
+            .iter()
+            .map(|word| stem_word(&mut stemmer, word))
+            .collect()
     }
 }
 
 impl fmt::Debug for Translations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let codes = |list: &[WordLanguage]| {
-            list.iter()
-                .map(|one| one.code.clone())
-                .collect::<Vec<String>>()
-        };
-        let (targets, sources) = (codes(&self.targets), codes(&self.sources));
         f.debug_struct("Translations")
-            .field("targets", &targets)
-            .field("sources", &sources)
+            .field("targets", &language_codes(&self.targets))
+            .field("sources", &language_codes(&self.sources))
             .finish()
     }
+}
+
+fn language_codes(languages: &[WordLanguage]) -> Vec<&str> {
+    languages
+        .iter()
+        .map(|language| language.code.as_str())
+        .collect()
 }
 
 /// The words that a collection contains.
@@ -198,12 +202,7 @@ impl Translations {
         let (targets, sources) = (cells.next()?, cells.next()?);
         let origins = cells.next().unwrap_or_default().split_whitespace();
         let origins = origins.map(str::to_owned).collect();
-        let languages = |list: &str| {
-            list.split_whitespace()
-                .map(WordLanguage::new)
-                .collect::<Vec<WordLanguage>>()
-        };
-        let (targets, sources) = (languages(targets), languages(sources));
+        let (targets, sources) = (parse_languages(targets), parse_languages(sources));
         (!targets.is_empty()).then_some(Self {
             lines: text,
             targets,
@@ -223,8 +222,8 @@ impl Translations {
         rows.sort_by_key(|(key, _)| *key);
         let mut text = String::with_capacity(self.lines.len() + second.lines.len());
         let [targets, sources] = [
-            merged_codes(&self.targets, &second.targets),
-            merged_codes(&self.sources, &second.sources),
+            merge_codes(&self.targets, &second.targets),
+            merge_codes(&self.sources, &second.sources),
         ];
         let _ = writeln!(text, "{targets}\t{sources}");
         for equal in rows.chunk_by(|one, next| one.0 == next.0) {
@@ -246,10 +245,9 @@ impl Translations {
             }
             text.push('\n');
         }
-        let languages = |list: &str| list.split_whitespace().map(WordLanguage::new).collect();
         Self {
-            targets: languages(&targets),
-            sources: languages(&sources),
+            targets: parse_languages(&targets),
+            sources: parse_languages(&sources),
             origins: Vec::new(),
             lines: text,
         }
@@ -421,19 +419,17 @@ impl Translations {
                 is_certain[part.start..part.start + part.len].fill(true);
             }
         }
-        let certain = (0..words.len())
-            .filter(|place| is_certain[*place] && !native[*place])
-            .count();
-        let count = |known: bool| {
-            (0..words.len())
-                .filter(|place| is_known[*place] == known && native[*place] != known)
-                .count()
-        };
+        let (mut foreign, mut certain, mut only_native) = (0, 0, 0);
+        for place in 0..words.len() {
+            foreign += usize::from(is_known[place] && !native[place]);
+            certain += usize::from(is_certain[place] && !native[place]);
+            only_native += usize::from(!is_known[place] && native[place]);
+        }
         Reading {
             language,
-            foreign: count(true),
+            foreign,
             certain,
-            only_native: count(false),
+            only_native,
             is_detected: false,
             parts,
         }
@@ -515,7 +511,7 @@ impl Translations {
         let has_compounds = COMPOUNDING.contains(&language.code.as_str());
         let is_possible = may_split && has_compounds && word.chars().count() <= MAX_LETTERS;
         let compound = if is_possible {
-            self.compound(word, language, MAX_PARTS)
+            self.find_compound(word, language, MAX_PARTS)
         } else {
             None
         };
@@ -533,7 +529,7 @@ impl Translations {
     }
 
     /// Returns the fewest known words that form a compound, with their translations.
-    fn compound(
+    fn find_compound(
         &self,
         word: &str,
         language: &WordLanguage,
@@ -567,7 +563,7 @@ impl Translations {
                 if tail.chars().count() < MIN_PART_LETTERS {
                     continue;
                 }
-                let Some(tail) = self.compound(tail, language, max_parts - 1) else {
+                let Some(tail) = self.find_compound(tail, language, max_parts - 1) else {
                     continue;
                 };
                 if best.as_ref().is_none_or(|best| tail.len() + 1 < best.len()) {
@@ -591,7 +587,7 @@ impl Translations {
     /// `weg`. Without either, those of the most similar word with the same stem.
     fn lookup_forms(&self, language: &WordLanguage, word: &str) -> Found {
         let mut stemmer = language.stemmer.clone();
-        let Some(own_stem) = stem(&mut stemmer, word) else {
+        let Some(own_stem) = stem_word(&mut stemmer, word) else {
             return Found::default();
         };
         let mut found = self.lookup(&language.code, &own_stem, word);
@@ -600,7 +596,7 @@ impl Translations {
             certain.append(&mut found.translations);
         }
         for form in inflections(word, &language.code) {
-            if let Some(stem) = stem(&mut stemmer, &form) {
+            if let Some(stem) = stem_word(&mut stemmer, &form) {
                 let other = self.lookup(&language.code, &stem, &form);
                 if other.is_certain {
                     add_distinct(&mut certain, &other.translations);
@@ -720,7 +716,8 @@ impl Translations {
             let mut cells = line.split('\t').skip(1);
             Some((cells.next()?, cells))
         });
-        let Some((other, cells)) = entries.max_by_key(|(other, _)| similarity(other, expression))
+        let Some((other, cells)) =
+            entries.max_by_key(|(other, _)| form_similarity(other, expression))
         else {
             return Found::default();
         };
@@ -747,13 +744,7 @@ impl Translations {
     /// Returns the offset of the first line, after that with the languages, that is not less than a key.
     fn first_not_before(&self, key: &str) -> usize {
         let bytes = self.lines.as_bytes();
-        let end_of_line = |from: usize| {
-            bytes[from..]
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .map(|at| from + at)
-        };
-        let mut low = end_of_line(0).map_or(bytes.len(), |end| end + 1);
+        let mut low = find_line_end(bytes, 0).map_or(bytes.len(), |end| end + 1);
         let mut high = bytes.len();
         while low < high {
             let middle = low + (high - low) / 2;
@@ -761,7 +752,7 @@ impl Translations {
                 .iter()
                 .rposition(|byte| *byte == b'\n')
                 .map_or(low, |at| low + at + 1);
-            let end = end_of_line(start).unwrap_or(bytes.len());
+            let end = find_line_end(bytes, start).unwrap_or(bytes.len());
             if &bytes[start..end] < key.as_bytes() {
                 low = (end + 1).min(bytes.len());
             } else {
@@ -770,6 +761,14 @@ impl Translations {
         }
         low
     }
+}
+
+/// Returns the offset of the first line feed that is not before `from`.
+fn find_line_end(bytes: &[u8], from: usize) -> Option<usize> {
+    bytes[from..]
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map(|at| from + at)
 }
 
 /// Splits a line into its language, stems and expression, with the tab after them, and its translations.
@@ -784,7 +783,12 @@ fn split_translations(line: &str) -> (&str, &str) {
 }
 
 /// Returns the codes of two lists of languages, each once.
-fn merged_codes(first: &[WordLanguage], second: &[WordLanguage]) -> String {
+/// Parses language codes that are separated by spaces.
+fn parse_languages(codes: &str) -> Vec<WordLanguage> {
+    codes.split_whitespace().map(WordLanguage::new).collect()
+}
+
+fn merge_codes(first: &[WordLanguage], second: &[WordLanguage]) -> String {
     let mut codes: Vec<&str> = Vec::new();
     for language in first.iter().chain(second) {
         if !codes.contains(&language.code.as_str()) {
@@ -804,7 +808,7 @@ fn add_distinct(list: &mut Vec<String>, added: &[String]) {
 
 /// Returns the similarity of two forms of a word: the length of their common beginning, then that of the difference of
 /// their lengths.
-fn similarity(one: &str, other: &str) -> (usize, Reverse<usize>) {
+fn form_similarity(one: &str, other: &str) -> (usize, Reverse<usize>) {
     let common = one
         .chars()
         .zip(other.chars())
@@ -814,7 +818,7 @@ fn similarity(one: &str, other: &str) -> (usize, Reverse<usize>) {
 }
 
 /// Returns the stem of a word, with its accents. `None`: a common word.
-fn stem(stemmer: &mut TextAnalyzer, word: &str) -> Option<String> {
+fn stem_word(stemmer: &mut TextAnalyzer, word: &str) -> Option<String> {
     let mut stream = stemmer.token_stream(word);
     stream.advance().then(|| stream.token().text.clone())
 }

@@ -37,7 +37,7 @@ impl<'t> Words<'t> {
     }
 
     /// Returns the next word of any length.
-    fn whole(&mut self) -> Option<&'t str> {
+    fn next_whole(&mut self) -> Option<&'t str> {
         loop {
             let (start, word) = self.segments.next()?;
             if word.as_bytes()[0] < 0x80 {
@@ -45,7 +45,7 @@ impl<'t> Words<'t> {
             }
             let first = word.chars().next()?;
             if is_complex_context(first) {
-                return Some(self.run(start, word));
+                return Some(self.join_run(start, word));
             }
             if !is_other_number(first) {
                 return Some(word);
@@ -54,12 +54,12 @@ impl<'t> Words<'t> {
     }
 
     /// Returns a segment together with adjacent ones, as long as they are of scripts without spaces.
-    fn run(&mut self, start: usize, word: &'t str) -> &'t str {
+    fn join_run(&mut self, start: usize, word: &'t str) -> &'t str {
         let mut end = start + word.len();
-        let touches = |end: usize, next: &(usize, &str)| {
-            next.0 == end && next.1.starts_with(is_complex_context)
-        };
-        while let Some((_, next)) = self.segments.next_if(|next| touches(end, next)) {
+        while let Some((_, next)) = self
+            .segments
+            .next_if(|(start, next)| *start == end && next.starts_with(is_complex_context))
+        {
             end += next.len();
         }
         &self.text[start..end]
@@ -71,7 +71,7 @@ impl<'t> Iterator for Words<'t> {
 
     fn next(&mut self) -> Option<&'t str> {
         let word = if self.rest.is_empty() {
-            self.whole()?
+            self.next_whole()?
         } else {
             std::mem::take(&mut self.rest)
         };

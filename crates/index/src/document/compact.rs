@@ -4,14 +4,14 @@
 //! the metadata, the other the most representative triples. The encoder's tokenizer adds special tokens and truncates a
 //! triple to 45 and a text to 512 tokens.
 
-use lodeseek_catalog::Metadata;
+use lodeseek_catalog::{Metadata, Text};
 use lodeseek_rdf::{Labels, TableGraph, TermId, Triple, TripleGraph};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of characters of a part: more than the longest encoders read, 32,768 tokens.
-const MAX_PART: usize = 200_000;
+const MAX_PART_CHARS: usize = 200_000;
 /// Maximum number of characters of a label in a triple: more than the 45 tokens that an encoder reads of a triple.
-pub(super) const MAX_LABEL: usize = 2_000;
+pub(super) const MAX_LABEL_CHARS: usize = 2_000;
 
 /// Maximum number of tables whose columns are listed.
 const MAX_TABLES: usize = 8;
@@ -35,20 +35,11 @@ impl CompactDocument {
     #[must_use]
     pub fn new(metadata: &Metadata, graph: &TripleGraph, ranking: &[Triple]) -> Self {
         let labels = Labels::for_index(graph);
-        let line = |id| {
-            labels
-                .label(id)
-                .map(|label| cut(&label, MAX_LABEL).to_owned())
-                .unwrap_or_default()
-        };
-        let mut triples = table_lines(graph, &line);
-        triples.extend(ranking.iter().map(|t| {
-            one_line(&format!(
-                "{} {} {}",
-                line(t.subject),
-                line(t.predicate),
-                line(t.object)
-            ))
+        let mut triples = table_lines(graph, &labels);
+        triples.extend(ranking.iter().map(|triple| {
+            let [subject, predicate, object] =
+                [triple.subject, triple.predicate, triple.object].map(|id| cut_label(&labels, id));
+            one_line(&format!("{subject} {predicate} {object}"))
         }));
         Self {
             metadata: Self::metadata_lines(metadata),
@@ -59,13 +50,6 @@ impl CompactDocument {
     /// Returns the parts of the metadata. The first part is the title, if there is one.
     #[must_use]
     pub fn metadata_lines(metadata: &Metadata) -> Vec<String> {
-        let joined = |texts: &[lodeseek_catalog::Text]| {
-            texts
-                .iter()
-                .map(|t| t.value.as_str())
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
         let authors = metadata
             .agents()
             .map(|agent| agent.name.as_str())
@@ -84,12 +68,12 @@ impl CompactDocument {
             .collect::<Vec<_>>()
             .join(" ");
         let parts = [
-            joined(&metadata.titles),
-            joined(&metadata.descriptions),
-            format!("{} {themes}", joined(&metadata.keywords)),
+            join_values(&metadata.titles),
+            join_values(&metadata.descriptions),
+            format!("{} {themes}", join_values(&metadata.keywords)),
             authors,
             works,
-            joined(&metadata.alternatives),
+            join_values(&metadata.alternatives),
         ];
         parts
             .iter()
@@ -99,19 +83,33 @@ impl CompactDocument {
     }
 }
 
+fn join_values(texts: &[Text]) -> String {
+    texts
+        .iter()
+        .map(|text| text.value.as_str())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Returns the first [`MAX_LABEL_CHARS`] characters of the label of a term; an empty text if it has none.
+fn cut_label(labels: &Labels<'_>, id: TermId) -> String {
+    let label = labels.label(id).unwrap_or_default();
+    cut(&label, MAX_LABEL_CHARS).to_owned()
+}
+
 /// Returns lines with the names of a graph's tables and their columns: a reader of a table reads its header first.
-fn table_lines(graph: &TripleGraph, label: &impl Fn(TermId) -> String) -> Vec<String> {
+fn table_lines(graph: &TripleGraph, labels: &Labels<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let tables = TableGraph::new(graph);
     for table in tables.iter().flat_map(TableGraph::tables).take(MAX_TABLES) {
-        let mut line = format!("{}:", label(table.class));
+        let mut line = format!("{}:", cut_label(labels, table.class));
         for column in table.columns.iter().take(MAX_COLUMNS) {
             if line.len() > MAX_LINE_BYTES {
                 lines.push(one_line(&line));
                 line.clear();
             }
             line.push(' ');
-            line.push_str(&label(*column));
+            line.push_str(&cut_label(labels, *column));
             line.push(',');
         }
         lines.push(one_line(line.trim_end_matches(',')));
@@ -120,7 +118,7 @@ fn table_lines(graph: &TripleGraph, label: &impl Fn(TermId) -> String) -> Vec<St
 }
 
 fn one_line(text: &str) -> String {
-    cut(text, MAX_PART)
+    cut(text, MAX_PART_CHARS)
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")

@@ -4,7 +4,7 @@
 //! fields contain metadata and four contain content. Content is repeated as it occurs: a property of a thousand triples
 //! gives a thousand values. Values are labels, not IRIs. Blank nodes give no values.
 
-use super::compact::{MAX_LABEL, cut};
+use super::compact::{MAX_LABEL_CHARS, cut};
 use lodeseek_catalog::Metadata;
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{LABEL_PROPERTIES, Labels, TermId, TermRef, TripleGraph};
@@ -148,12 +148,11 @@ impl FieldedDocument {
             FieldText::from_values(values(&metadata.keywords).chain(themes));
         document.fields[Field::Author.index()] =
             FieldText::from_values(metadata.agents().map(|agent| agent.name.as_str()));
-        document.content(graph);
+        document.add_content(graph);
         document
     }
 
-    fn content(&mut self, graph: &TripleGraph) {
-        let labels = Labels::for_index(graph);
+    fn add_content(&mut self, graph: &TripleGraph) {
         let kind = graph.iri(rdf::TYPE);
         let mut is_class = vec![false; graph.term_count()];
         for triple in graph
@@ -163,29 +162,11 @@ impl FieldedDocument {
         {
             is_class[triple.object.index()] = true;
         }
-        let [entity, literal, class, property] =
-            [Field::Entity, Field::Literal, Field::Class, Field::Property];
-        let mut places: [FxHashMap<TermId, Option<u32>>; 4] = Default::default();
-        let mut add = |slot: usize, field: Field, id: TermId| {
-            let text = &mut self.fields[field.index()];
-            let place = places[slot].entry(id).or_insert_with(|| {
-                let label = if graph.is_iri(id) || graph.is_literal(id) {
-                    labels.label(id)
-                } else {
-                    None
-                };
-                label.map(|label| {
-                    // The label of an IRI is indexed once for each of its triples.
-                    let label = if graph.is_iri(id) {
-                        cut(&label, MAX_LABEL).to_owned()
-                    } else {
-                        label
-                    };
-                    text.values.push(label);
-                    text.values.len() as u32 - 1
-                })
-            });
-            text.occurrences.extend(*place);
+
+        let mut places = TermPlaces {
+            graph,
+            labels: Labels::for_index(graph),
+            places: Default::default(),
         };
         let label_properties: Vec<TermId> = LABEL_PROPERTIES
             .iter()
@@ -197,11 +178,11 @@ impl FieldedDocument {
             let is_label = label_properties.contains(&triple.predicate);
             let mut part = *triple;
             loop {
-                add(0, entity, part.subject);
-                add(1, property, part.predicate);
+                places.add(&mut self.fields, Field::Entity, part.subject);
+                places.add(&mut self.fields, Field::Property, part.predicate);
                 let object = part.object;
                 if graph.is_literal(object) {
-                    add(2, literal, object);
+                    places.add(&mut self.fields, Field::Literal, object);
                     // A literal of a triple term belongs to the subject of the whole triple.
                     subject = Some(triple.subject);
                     self.literals.push(LiteralPlace {
@@ -212,9 +193,9 @@ impl FieldedDocument {
                     part = nested;
                     continue;
                 } else if is_class[object.index()] {
-                    add(3, class, object);
+                    places.add(&mut self.fields, Field::Class, object);
                 } else {
-                    add(0, entity, object);
+                    places.add(&mut self.fields, Field::Entity, object);
                 }
                 break;
             }
@@ -248,6 +229,36 @@ impl FieldedDocument {
     #[must_use]
     pub fn field(&self, field: Field) -> &FieldText {
         &self.fields[field.index()]
+    }
+}
+
+/// The places of the labels of a graph's terms among the values of fields, so that each label is stored once.
+struct TermPlaces<'g> {
+    graph: &'g TripleGraph,
+    labels: Labels<'g>,
+    /// By field and term. `None`: the term has no label.
+    places: [FxHashMap<TermId, Option<u32>>; 8],
+}
+
+impl TermPlaces<'_> {
+    /// Adds an occurrence of a term to a field, if the term has a label.
+    fn add(&mut self, fields: &mut [FieldText; 8], field: Field, id: TermId) {
+        let text = &mut fields[field.index()];
+        let place = self.places[field.index()].entry(id).or_insert_with(|| {
+            let is_iri = self.graph.is_iri(id);
+            if !is_iri && !self.graph.is_literal(id) {
+                return None;
+            }
+            let label = self.labels.label(id)?;
+            // The label of an IRI is indexed once for each of its triples.
+            text.values.push(if is_iri {
+                cut(&label, MAX_LABEL_CHARS).to_owned()
+            } else {
+                label
+            });
+            Some(text.values.len() as u32 - 1)
+        });
+        text.occurrences.extend(*place);
     }
 }
 

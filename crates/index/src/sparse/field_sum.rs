@@ -65,17 +65,16 @@ fn weighted_terms(
     weights: FieldWeights,
     query: &AnalyzedQuery,
 ) -> impl Iterator<Item = (usize, Field, f64)> + use<> {
-    let of_term = move |(term, multiplicity): (usize, usize)| {
-        let fields = Field::ALL
-            .into_iter()
-            .filter(move |&field| weights.weight(field) > 0.0);
-        fields.map(move |field| (term, field, multiplicity as f64 * weights.weight(field)))
-    };
     query
         .multiplicities()
         .into_iter()
         .enumerate()
-        .flat_map(of_term)
+        .flat_map(move |(term, multiplicity)| {
+            let fields = Field::ALL
+                .into_iter()
+                .filter(move |&field| weights.weight(field) > 0.0);
+            fields.map(move |field| (term, field, multiplicity as f64 * weights.weight(field)))
+        })
 }
 
 impl<M: FieldSum> SparseModel for M {
@@ -117,12 +116,11 @@ impl<M: FieldSum> SparseModel for M {
         let clauses =
             weighted_terms(*FieldSum::weights(self), query).filter_map(|(term, field, factor)| {
                 let statistics = &collection.terms[term][field.index()];
-                let scorer = || self.scorer(&collection.fields[field.index()], statistics);
                 (statistics.documents > 0).then(|| Clause {
                     term,
                     field,
                     factor,
-                    scorer: Box::new(scorer()),
+                    scorer: Box::new(self.scorer(&collection.fields[field.index()], statistics)),
                 })
             });
         RetrievalPlan {
@@ -181,13 +179,13 @@ impl<M: FieldSum> SparseModel for M {
                 _ => terms.push((term, vec![explained])),
             }
         }
-        let explained = |(term, fields): (usize, Vec<Explanation>)| {
-            Explanation::sum(query.distinct[term].quoted(), fields)
-        };
         Explanation {
             value: self.score(query, document, collection),
             description: M::TITLE.to_owned(),
-            details: terms.into_iter().map(explained).collect(),
+            details: terms
+                .into_iter()
+                .map(|(term, fields)| Explanation::sum(query.distinct[term].quote(), fields))
+                .collect(),
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::document::Field;
 use crate::{
     AnalyzedQuery, CollectionStatistics, DocumentStatistics, StatisticsLevel, WINDOW_WIDTH,
 };
+use std::array;
 
 /// FSDM model. See the module documentation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,26 +84,24 @@ impl Fsdm {
         document: &DocumentStatistics,
         collection: &CollectionStatistics,
     ) -> Vec<Feature> {
-        let occurrences = |term: usize, field: usize| collection.terms[term][field].occurrences;
-        let all = |count: &dyn Fn(usize) -> (u32, u64)| std::array::from_fn(count);
-        let token = |&term: &usize| Feature {
-            coefficient: self.lambda_terms,
-            name: query.distinct[term].quoted(),
-            counts: all(&|field| (document.frequencies[term][field], occurrences(term, field))),
-        };
-        let mut features: Vec<Feature> = query.sequence.iter().map(token).collect();
+        let terms = &collection.terms;
+        let mut features: Vec<Feature> = query
+            .sequence
+            .iter()
+            .map(|&term| Feature {
+                coefficient: self.lambda_terms,
+                name: query.distinct[term].quote(),
+                counts: array::from_fn(|field| {
+                    (
+                        document.frequencies[term][field],
+                        terms[term][field].occurrences,
+                    )
+                }),
+            })
+            .collect();
         for (ordered, coefficient) in [(true, self.lambda_ordered), (false, self.lambda_unordered)]
         {
             for ((first, second), pair) in query.pairs().zip(&document.pairs) {
-                let here = |field: usize| {
-                    if ordered {
-                        pair[field].ordered
-                    } else {
-                        pair[field].unordered
-                    }
-                };
-                let there =
-                    |field: usize| occurrences(first, field).min(occurrences(second, field));
                 let how = if ordered {
                     "in order".to_owned()
                 } else {
@@ -114,7 +113,17 @@ impl Fsdm {
                         "“{} {}” {how}",
                         query.distinct[first].text, query.distinct[second].text
                     ),
-                    counts: all(&|field| (here(field), there(field))),
+                    counts: array::from_fn(|field| {
+                        let here = if ordered {
+                            pair[field].ordered
+                        } else {
+                            pair[field].unordered
+                        };
+                        let there = terms[first][field]
+                            .occurrences
+                            .min(terms[second][field].occurrences);
+                        (here, there)
+                    }),
                 });
             }
         }
@@ -128,7 +137,7 @@ impl Fsdm {
         document: &DocumentStatistics,
         collection: &CollectionStatistics,
     ) -> Mixture {
-        let probability = |field: usize| {
+        let probabilities = array::from_fn(|field| {
             let statistics = &collection.fields[field];
             if statistics.tokens == 0 {
                 return 0.0;
@@ -137,10 +146,10 @@ impl Fsdm {
             let mu = statistics.average_length();
             let length = f64::from(self.lengths.apply(document.lengths[field]));
             (f64::from(here) + mu * there as f64 / statistics.tokens as f64) / (length + mu)
-        };
+        });
         Mixture {
             coefficient: feature.coefficient,
-            probabilities: std::array::from_fn(probability),
+            probabilities,
         }
     }
 
@@ -150,7 +159,7 @@ impl Fsdm {
         document: &DocumentStatistics,
         collection: &CollectionStatistics,
     ) -> Explanation {
-        let weights = self.weights.normalized();
+        let weights = self.weights.normalize();
         let mixture = self.mixture(feature, document, collection);
         let possible = weights
             .fields()

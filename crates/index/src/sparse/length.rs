@@ -17,9 +17,9 @@ pub enum LengthMode {
 }
 
 /// Lengths below this are exact; others are encoded relative to it.
-const FREE: u32 = 24;
+const MAX_EXACT_TOKENS: u32 = 24;
 /// Number of significant bits.
-const BITS: u32 = 4;
+const SIGNIFICANT_BITS: u32 = 4;
 
 impl LengthMode {
     /// Returns the length used for a number of tokens.
@@ -31,10 +31,10 @@ impl LengthMode {
     #[must_use]
     pub fn apply(self, tokens: u32) -> u32 {
         match self {
-            Self::LuceneByte if tokens > FREE => {
-                let rest = tokens - FREE;
-                let shift = (u32::BITS - rest.leading_zeros()).saturating_sub(BITS);
-                FREE + (rest >> shift << shift)
+            Self::LuceneByte if tokens > MAX_EXACT_TOKENS => {
+                let rest = tokens - MAX_EXACT_TOKENS;
+                let shift = (u32::BITS - rest.leading_zeros()).saturating_sub(SIGNIFICANT_BITS);
+                MAX_EXACT_TOKENS + (rest >> shift << shift)
             }
             _ => tokens,
         }

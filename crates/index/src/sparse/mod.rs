@@ -21,7 +21,7 @@ pub use fsdm::Fsdm;
 pub use kind::{FieldSet, ModelKind, ParseFieldSetError, ParseModelError};
 pub use length::LengthMode;
 pub use lmd::Lmd;
-pub use rank::{RankedDocs, count_selected, rank, rank_selected};
+pub use rank::{RankedDocs, count_selection, rank, rank_selection};
 pub use score_parts::{Mixture, ScoreParts};
 pub use tf_idf::TfIdf;
 pub use weights::{FieldWeights, ParseWeightsError};

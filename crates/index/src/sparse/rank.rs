@@ -35,11 +35,11 @@ pub fn rank(
     snapshot: &Snapshot,
     depth: usize,
 ) -> Result<RankedDocs, IndexError> {
-    rank_selected(model, query, snapshot, depth, &mut None::<&FilteredDocs>)
+    rank_selection(model, query, snapshot, depth, &mut None::<&FilteredDocs>)
 }
 
 /// Returns the number of selected documents that contain at least one term.
-pub fn count_selected<S: Selection>(
+pub fn count_selection<S: Selection>(
     model: &dyn SparseModel,
     query: &AnalyzedQuery,
     snapshot: &Snapshot,
@@ -55,7 +55,7 @@ pub fn count_selected<S: Selection>(
 
 /// Ranks the selected documents of an index and returns the best `depth`. Scores are those among all documents. A model
 /// that rescores candidates rescores the best selected ones.
-pub fn rank_selected<S: Selection>(
+pub fn rank_selection<S: Selection>(
     model: &dyn SparseModel,
     query: &AnalyzedQuery,
     snapshot: &Snapshot,

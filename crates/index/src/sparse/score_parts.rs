@@ -50,7 +50,7 @@ impl ScoreParts {
                 .map(|(weight, part)| weight * part)
                 .sum(),
             Self::LogMixtures(mixtures) => {
-                let normalized = weights.normalized();
+                let normalized = weights.normalize();
                 mixtures
                     .iter()
                     .map(|mixture| mixture.score(&normalized))

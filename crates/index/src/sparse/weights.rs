@@ -52,7 +52,7 @@ impl FieldWeights {
 
     /// Returns these weights divided by their sum; all 0 if none is positive.
     #[must_use]
-    pub fn normalized(self) -> Self {
+    pub fn normalize(self) -> Self {
         let sum: f64 = self.0.iter().sum();
         if sum > 0.0 {
             Self(self.0.map(|weight| weight / sum))
@@ -74,44 +74,45 @@ impl FromStr for FieldWeights {
     type Err = ParseWeightsError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = || ParseWeightsError(text.to_owned());
-        let number = |text: &str| {
-            text.trim()
-                .parse()
-                .ok()
-                .filter(|weight: &f64| (0.0..=MAX_WEIGHT).contains(weight))
-        };
-        let parts: Vec<&str> = text.split(',').collect();
-        let mut weights = Self([0.0; 8]);
-        if parts.len() == 8 && !text.contains('=') {
-            for (weight, part) in weights.0.iter_mut().zip(parts) {
-                *weight = number(part).ok_or_else(error)?;
-            }
-        } else {
-            for part in parts {
-                let (name, weight) = part.split_once('=').ok_or_else(error)?;
-                let field = Field::ALL
-                    .into_iter()
-                    .find(|field| field.name() == name.trim())
-                    .ok_or_else(error)?;
-                weights.0[field.index()] = number(weight).ok_or_else(error)?;
-            }
+        parse_weights(text).ok_or_else(|| ParseWeightsError(text.to_owned()))
+    }
+}
+
+/// Parses the weights of all fields in their order, or of the fields with these names. `None` if the text is malformed, or no weight
+/// is positive.
+fn parse_weights(text: &str) -> Option<FieldWeights> {
+    let parts: Vec<&str> = text.split(',').collect();
+    let mut weights = FieldWeights([0.0; 8]);
+    if parts.len() == 8 && !text.contains('=') {
+        for (weight, part) in weights.0.iter_mut().zip(parts) {
+            *weight = parse_weight(part)?;
         }
-        if weights.fields().next().is_none() {
-            Err(error())
-        } else {
-            Ok(weights)
+    } else {
+        for part in parts {
+            let (name, weight) = part.split_once('=')?;
+            let field = Field::ALL
+                .into_iter()
+                .find(|field| field.name() == name.trim())?;
+            weights.0[field.index()] = parse_weight(weight)?;
         }
     }
+    weights.fields().next().is_some().then_some(weights)
+}
+
+fn parse_weight(text: &str) -> Option<f64> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|weight| (0.0..=MAX_WEIGHT).contains(weight))
 }
 
 impl fmt::Display for FieldWeights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let given: Vec<String> = self
+        let pairs: Vec<String> = self
             .fields()
             .map(|field| format!("{field}={}", self.weight(field)))
             .collect();
-        f.write_str(&given.join(","))
+        f.write_str(&pairs.join(","))
     }
 }
 

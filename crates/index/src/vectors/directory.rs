@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "directory";
 const NEW: &str = "directory.new";
 /// Format version of directory and blocks.
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 /// If true, checksums are compared. Fuzz builds ignore them: changed bytes would never reach the code behind.
 pub(super) const CHECKS: bool = !cfg!(fuzzing);
 
@@ -102,7 +102,7 @@ impl Directory {
     /// Creates the directory before the first commit.
     pub(super) fn new(description: Description) -> Self {
         let header = Header {
-            format: FORMAT,
+            format: FORMAT_VERSION,
             generation: 0,
             description,
             data: data_name(0),
@@ -122,22 +122,23 @@ impl Directory {
         let Some(bytes) = missing_as_none(fs::read(&path))? else {
             return Ok(None);
         };
-        let damaged = || VectorsError::Damaged(folder.to_owned());
-        let text = String::from_utf8(bytes).map_err(|_| damaged())?;
-        let (first, rest) = text.split_once('\n').ok_or_else(damaged)?;
-        let header = header(first, folder)?;
+        let text = String::from_utf8(bytes).map_err(|_| damage_error(folder))?;
+        let Some((first, rest)) = text.split_once('\n') else {
+            return Err(damage_error(folder));
+        };
+        let header = parse_header(first, folder)?;
         if crc32fast::hash(rest.as_bytes()) != header.checksum && CHECKS {
-            return Err(damaged());
+            return Err(damage_error(folder));
         }
         let entries: BTreeMap<_, _> = rest
             .lines()
             .map(serde_json::from_str::<(DatasetId, Entry)>)
             .collect::<Result<_, _>>()
-            .map_err(|_| damaged())?;
+            .map_err(|_| damage_error(folder))?;
         if entries.len() == header.datasets {
             Ok(Some(Self { header, entries }))
         } else {
-            Err(damaged())
+            Err(damage_error(folder))
         }
     }
 
@@ -153,9 +154,8 @@ impl Directory {
         };
         let mut first = Vec::new();
         BufReader::new(file).read_until(b'\n', &mut first)?;
-        let first =
-            String::from_utf8(first).map_err(|_| VectorsError::Damaged(folder.to_owned()))?;
-        header(&first, folder).map(Some)
+        let first = String::from_utf8(first).map_err(|_| damage_error(folder))?;
+        parse_header(&first, folder).map(Some)
     }
 
     /// Replaces the directory of a folder. The blocks must be on disk.
@@ -175,21 +175,24 @@ impl Directory {
         file.write_all(&lines)?;
         file.sync_all()?;
         fs::rename(folder.join(NEW), folder.join(NAME))?;
-        sync(folder)
+        sync_folder(folder)
     }
 }
 
-fn header(line: &str, folder: &Path) -> Result<Header, VectorsError> {
+fn parse_header(line: &str, folder: &Path) -> Result<Header, VectorsError> {
     #[derive(Deserialize)]
     struct Format {
         format: u32,
     }
-    let damaged = |_| VectorsError::Damaged(folder.to_owned());
-    let Format { format } = serde_json::from_str(line).map_err(damaged)?;
-    if format != FORMAT {
+    let Format { format } = serde_json::from_str(line).map_err(|_| damage_error(folder))?;
+    if format != FORMAT_VERSION {
         return Err(VectorsError::OtherVersion(folder.to_owned()));
     }
-    serde_json::from_str(line).map_err(damaged)
+    serde_json::from_str(line).map_err(|_| damage_error(folder))
+}
+
+fn damage_error(folder: &Path) -> VectorsError {
+    VectorsError::Damaged(folder.to_owned())
 }
 
 /// Returns the name of the data file that is created in a generation.
@@ -203,7 +206,7 @@ pub(super) fn is_data_name(name: &str) -> bool {
 }
 
 /// Synchronizes a folder, so that file names are durable. Other systems than Unix cannot open a folder and need not.
-fn sync(folder: &Path) -> Result<(), VectorsError> {
+fn sync_folder(folder: &Path) -> Result<(), VectorsError> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;
     }

@@ -17,7 +17,7 @@ mod writer;
 pub use directory::Description;
 pub use reader::{DatasetVectors, Vectors, VectorsSnapshot};
 pub use rotation::Rotation;
-pub use rows::{PANEL, Precision, Rows, UnknownPrecision};
+pub use rows::{PANEL_ROWS, Precision, Rows, UnknownPrecision};
 pub use writer::VectorsWriter;
 
 use directory::Directory;
@@ -150,7 +150,7 @@ pub fn list(folder: &Path) -> Result<Vec<StoredVectors>, VectorsError> {
 
 /// Removes the vectors of datasets whose checksum is wrong, so that they are encoded again. Deletes all if the directory is
 /// unreadable. Returns the number of datasets removed, or `None` if all were deleted.
-pub fn remove_damaged(folder: &Path) -> Result<Option<usize>, VectorsError> {
+pub fn remove_damaged_vectors(folder: &Path) -> Result<Option<usize>, VectorsError> {
     let description = match Directory::read(folder) {
         Ok(Some(directory)) => directory.header.description,
         _ => {

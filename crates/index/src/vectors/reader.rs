@@ -3,6 +3,7 @@
 use super::directory::{CHECKS, Directory, Entry};
 use super::{Description, Rows, VectorsError};
 use lodeseek_ranking::DatasetId;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,7 +84,7 @@ impl VectorsSnapshot {
             let Some(directory) = Directory::read(folder)? else {
                 return Ok(None);
             };
-            match map(folder, &directory.header.data) {
+            match map_file(folder, &directory.header.data) {
                 Ok(data) => return Ok(Some(Self::new(directory, data))),
                 Err(_) if attempt < MAX_ATTEMPTS => {}
                 Err(error) => return Err(error),
@@ -171,37 +172,46 @@ impl VectorsSnapshot {
     /// If there is no such place.
     pub fn get_at(&self, place: usize) -> Result<DatasetVectors, VectorsError> {
         let block = &self.blocks[place];
-        let damaged = || VectorsError::DamagedBlock(self.ids[place].clone());
-        let (offset, [metadata, data]) = self.extent(&block.entry).ok_or_else(damaged)?;
+        let (offset, [metadata, data]) = self
+            .extent(&block.entry)
+            .ok_or_else(|| self.damage_error(place))?;
         if !block.verified.load(Ordering::Relaxed) {
             if crc32fast::hash(&self.data[offset..offset + metadata + data]) != block.entry.checksum
                 && CHECKS
             {
-                return Err(damaged());
+                return Err(self.damage_error(place));
             }
             block.verified.store(true, Ordering::Relaxed);
         }
-        let rows = |from, length, rows| {
-            let bytes = self.data.slice(from..from + length);
-            Rows::view(
-                bytes,
-                rows,
-                self.description.columns,
-                self.description.precision,
-            )
-            .ok_or_else(damaged)
-        };
-        let metadata_rows = rows(offset, metadata, block.entry.rows[0])?;
-        let data = rows(offset + metadata, data, block.entry.rows[1])?;
+        let [metadata_rows, data_rows] = block.entry.rows;
+        let middle = offset + metadata;
         Ok(DatasetVectors {
-            metadata: metadata_rows,
-            data,
+            metadata: self
+                .view_rows(offset..middle, metadata_rows)
+                .ok_or_else(|| self.damage_error(place))?,
+            data: self
+                .view_rows(middle..middle + data, data_rows)
+                .ok_or_else(|| self.damage_error(place))?,
         })
+    }
+
+    /// Returns rows that occupy a range of the data file.
+    fn view_rows(&self, bytes: Range<usize>, rows: usize) -> Option<Rows> {
+        Rows::view(
+            self.data.slice(bytes),
+            rows,
+            self.description.columns,
+            self.description.precision,
+        )
+    }
+
+    fn damage_error(&self, place: usize) -> VectorsError {
+        VectorsError::DamagedBlock(self.ids[place].clone())
     }
 
     /// Returns the datasets whose vectors are damaged. Reads all vectors.
     #[must_use]
-    pub fn damaged(&self) -> Vec<DatasetId> {
+    pub fn find_damaged_datasets(&self) -> Vec<DatasetId> {
         let mut damaged = Vec::new();
         for (place, id) in self.ids.iter().enumerate() {
             if self.get_at(place).is_err() {
@@ -222,7 +232,7 @@ impl VectorsSnapshot {
     }
 }
 
-fn map(folder: &Path, name: &str) -> Result<OwnedBytes, VectorsError> {
+fn map_file(folder: &Path, name: &str) -> Result<OwnedBytes, VectorsError> {
     let files = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
     let slice = files
         .open_read(Path::new(name))

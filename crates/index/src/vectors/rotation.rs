@@ -19,14 +19,8 @@ impl Rotation {
     #[must_use]
     pub fn new(columns: usize) -> Self {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut sign = || {
-            // Xorshift (G. Marsaglia, 2003).
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            if state >> 63 == 0 { 1.0 } else { -1.0 }
-        };
-        let signs = std::array::from_fn(|_| (0..columns).map(|_| sign()).collect());
+        let signs =
+            std::array::from_fn(|_| (0..columns).map(|_| random_sign(&mut state)).collect());
         let width = columns.checked_ilog2().map_or(0, |log| 1 << log);
         Self { signs, width }
     }
@@ -76,6 +70,14 @@ impl Rotation {
         let scale = 1.0 / (self.width as f32).sqrt();
         numbers.iter_mut().for_each(|number| *number *= scale);
     }
+}
+
+/// Returns 1 or −1 by the next state of a generator: Xorshift (G. Marsaglia, 2003).
+fn random_sign(state: &mut u64) -> f32 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    if *state >> 63 == 0 { 1.0 } else { -1.0 }
 }
 
 fn multiply(vector: &mut [f32], signs: &[f32]) {

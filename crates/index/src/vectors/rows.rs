@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tantivy::directory::OwnedBytes;
 
 /// Rows of a panel.
-pub const PANEL: usize = 16;
+pub const PANEL_ROWS: usize = 16;
 
 /// Numbers in a byte of [`Precision::I2`].
 const NUMBERS_PER_BYTE: usize = 4;
@@ -57,11 +57,12 @@ impl Precision {
             Self::F16 => columns.checked_mul(size_of::<f16>())?.checked_mul(rows),
             Self::I8 => columns.checked_add(size_of::<f32>())?.checked_mul(rows),
             Self::I2 => {
-                let panels = columns.checked_mul(rows / PANEL * PANEL / NUMBERS_PER_BYTE)?;
+                let panels =
+                    columns.checked_mul(rows / PANEL_ROWS * PANEL_ROWS / NUMBERS_PER_BYTE)?;
                 panels.checked_add(
                     columns
                         .div_ceil(NUMBERS_PER_BYTE)
-                        .checked_mul(rows % PANEL)?,
+                        .checked_mul(rows % PANEL_ROWS)?,
                 )
             }
         }
@@ -148,12 +149,12 @@ impl Rows {
             }
             Precision::I2 => {
                 let mut codes = Vec::with_capacity(values.len());
-                in_order(&rotate(values, columns), columns, |_, value| {
+                in_order(&rotate_rows(values, columns), columns, |_, value| {
                     codes.push(code_of(value))
                 });
-                let (panels, rest) = codes.split_at(rows / PANEL * PANEL * columns);
+                let (panels, rest) = codes.split_at(rows / PANEL_ROWS * PANEL_ROWS * columns);
                 let rows_of_codes = panels
-                    .chunks_exact((PANEL * columns).max(1))
+                    .chunks_exact((PANEL_ROWS * columns).max(1))
                     .chain(rest.chunks_exact(columns.max(1)));
                 bytes.extend(
                     rows_of_codes
@@ -229,7 +230,7 @@ impl Rows {
     /// Returns the number of panels; the last one may be partial.
     #[must_use]
     pub fn panels(&self) -> usize {
-        self.rows.div_ceil(PANEL)
+        self.rows.div_ceil(PANEL_ROWS)
     }
 
     /// Returns true if the rows are stored rotated. Queries must be rotated before they are multiplied with
@@ -243,33 +244,33 @@ impl Rows {
     ///
     /// # Panics
     ///
-    /// If `out` does not hold [`PANEL`] numbers for each column, or there is no such panel.
+    /// If `out` does not hold [`PANEL_ROWS`] numbers for each column, or there is no such panel.
     #[inline(always)]
     #[must_use]
-    pub fn expand(&self, panel: usize, out: &mut [f32]) -> [f32; PANEL] {
-        let rows = PANEL.min(self.rows - panel * PANEL);
-        if rows == PANEL {
-            self.widen(panel * PANEL, out);
+    pub fn expand(&self, panel: usize, out: &mut [f32]) -> [f32; PANEL_ROWS] {
+        let rows = PANEL_ROWS.min(self.rows - panel * PANEL_ROWS);
+        if rows == PANEL_ROWS {
+            self.widen(panel * PANEL_ROWS, out);
         } else {
             let mut row = vec![0.0; self.columns];
             out.fill(0.0);
             for lane in 0..rows {
-                self.widen(panel * PANEL + lane, &mut row);
+                self.widen(panel * PANEL_ROWS + lane, &mut row);
                 for (column, value) in row.iter().enumerate() {
-                    out[column * PANEL + lane] = *value;
+                    out[column * PANEL_ROWS + lane] = *value;
                 }
             }
         }
-        let mut scales = [0.0; PANEL];
+        let mut scales = [0.0; PANEL_ROWS];
         match self.precision {
             Precision::F16 => scales[..rows].fill(1.0),
             Precision::I8 => {
-                let numbered = scales[..rows].iter_mut().zip(panel * PANEL..);
+                let numbered = scales[..rows].iter_mut().zip(panel * PANEL_ROWS..);
                 numbered.for_each(|(scale, row)| *scale = self.stored_scale(row));
             }
             Precision::I2 => {
-                let mut squares = [0.0; PANEL];
-                for column in out.as_chunks::<PANEL>().0 {
+                let mut squares = [0.0; PANEL_ROWS];
+                for column in out.as_chunks::<PANEL_ROWS>().0 {
                     squares
                         .iter_mut()
                         .zip(column)
@@ -328,10 +329,10 @@ impl Rows {
     #[must_use]
     pub fn row(&self, row: usize) -> Vec<f32> {
         let mut values = vec![0.0; self.columns];
-        if row < self.rows / PANEL * PANEL {
-            let mut panel = vec![0.0; PANEL * self.columns];
-            self.widen(row / PANEL * PANEL, &mut panel);
-            let own = panel.iter().skip(row % PANEL).step_by(PANEL);
+        if row < self.rows / PANEL_ROWS * PANEL_ROWS {
+            let mut panel = vec![0.0; PANEL_ROWS * self.columns];
+            self.widen(row / PANEL_ROWS * PANEL_ROWS, &mut panel);
+            let own = panel.iter().skip(row % PANEL_ROWS).step_by(PANEL_ROWS);
             values
                 .iter_mut()
                 .zip(own)
@@ -354,21 +355,21 @@ impl Rows {
 
 /// Calls `put` with the row and the value of each number, in stored order.
 fn in_order(values: &[f32], columns: usize, mut put: impl FnMut(usize, f32)) {
-    let whole = values.len().checked_div(columns * PANEL).unwrap_or(0);
+    let whole = values.len().checked_div(columns * PANEL_ROWS).unwrap_or(0);
     for panel in 0..whole {
         for column in 0..columns {
-            for row in panel * PANEL..(panel + 1) * PANEL {
+            for row in panel * PANEL_ROWS..(panel + 1) * PANEL_ROWS {
                 put(row, values[row * columns + column]);
             }
         }
     }
-    for (place, value) in values.iter().enumerate().skip(whole * PANEL * columns) {
+    for (place, value) in values.iter().enumerate().skip(whole * PANEL_ROWS * columns) {
         put(place / columns, *value);
     }
 }
 
 /// Returns rotated rows, in standard deviations of their numbers.
-fn rotate(values: &[f32], columns: usize) -> Vec<f32> {
+fn rotate_rows(values: &[f32], columns: usize) -> Vec<f32> {
     let rotation = Rotation::new(columns);
     let mut rotated = values.to_vec();
     for row in rotated.chunks_exact_mut(columns.max(1)) {
@@ -456,7 +457,7 @@ mod tests {
             [64, -127, 0, 127, -64, 0]
         );
         assert_eq!(
-            rows.expand(0, &mut [0.0; 3 * PANEL])[..3],
+            rows.expand(0, &mut [0.0; 3 * PANEL_ROWS])[..3],
             [2.0 / 127.0, 1.0, 0.0]
         );
         let halves = Rows::pack(&values, 3, Precision::F16);

@@ -192,21 +192,21 @@ fn a_data_file_cut_at_any_byte() {
     for length in 0..=whole.len() {
         fs::write(&path, &whole[..length]).expect("written");
         fs::write(folder.path().join("directory"), &directory).expect("written");
-        let held = ends.iter().filter(|end| **end <= length).count();
+        let expected = ends.iter().filter(|end| **end <= length).count();
         let snapshot = Vectors::open(folder.path(), "0123")
             .expect("opened")
             .snapshot()
             .expect("read");
         for (place, name) in ["a", "b", "c"].into_iter().enumerate() {
             let read = snapshot.get(&id(name));
-            assert_eq!(read.is_ok(), place < held, "{name} of {length} bytes");
+            assert_eq!(read.is_ok(), place < expected, "{name} of {length} bytes");
             assert!(
-                place < held
+                place < expected
                     || matches!(read, Err(VectorsError::DamagedBlock(lost)) if lost == id(name))
             );
         }
         let mut next = writer(folder.path());
-        assert_eq!(next.ids().count(), held);
+        assert_eq!(next.ids().count(), expected);
         put(&mut next, "d", 9.0, 1);
         next.finish().expect("finished");
         let snapshot = Vectors::open(folder.path(), "0123")
@@ -215,7 +215,7 @@ fn a_data_file_cut_at_any_byte() {
             .expect("read");
         assert_eq!(
             (snapshot.len(), first(&snapshot, "d")),
-            (held + 1, Some(9.0))
+            (expected + 1, Some(9.0))
         );
     }
 }
@@ -458,16 +458,23 @@ fn damaged_vectors_are_listed_and_removed_without_the_others() {
             .and_then(|vectors| vectors.snapshot())
             .expect("opened")
     };
-    assert_eq!(snapshot().damaged(), []);
+    assert_eq!(snapshot().find_damaged_datasets(), []);
     let path = data_file(folder.path());
     let mut bytes = fs::read(&path).expect("read");
     *bytes.last_mut().expect("data") ^= 1;
     fs::write(&path, bytes).expect("written");
-    assert_eq!(snapshot().damaged(), [id("b")]);
-    assert_eq!(remove_damaged(folder.path()).expect("repaired"), Some(1));
+    assert_eq!(snapshot().find_damaged_datasets(), [id("b")]);
+    assert_eq!(
+        remove_damaged_vectors(folder.path()).expect("repaired"),
+        Some(1)
+    );
     let after = snapshot();
     assert_eq!(
-        (after.damaged(), after.len(), first(&after, "a")),
+        (
+            after.find_damaged_datasets(),
+            after.len(),
+            first(&after, "a")
+        ),
         (Vec::new(), 1, Some(1.0))
     );
     let committed = committed_files(folder.path())
@@ -476,6 +483,9 @@ fn damaged_vectors_are_listed_and_removed_without_the_others() {
     assert_eq!(committed.data, path);
     assert!(committed.directory.is_file());
     fs::write(folder.path().join("directory"), "damaged").expect("written");
-    assert_eq!(remove_damaged(folder.path()).expect("repaired"), None);
+    assert_eq!(
+        remove_damaged_vectors(folder.path()).expect("repaired"),
+        None
+    );
     assert!(!folder.path().exists());
 }

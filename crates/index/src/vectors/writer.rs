@@ -27,7 +27,7 @@ impl VectorsWriter {
     /// with another description are replaced at the next commit.
     pub fn open(folder: &Path, description: Description) -> Result<Self, VectorsError> {
         fs::create_dir_all(folder)?;
-        let lock = lock(folder)?;
+        let lock = lock_folder(folder)?;
         let mut directory = match Directory::read(folder)? {
             Some(directory) if directory.header.description == description => directory,
             Some(other) => empty_directory(description, other.header.generation),
@@ -226,7 +226,7 @@ fn empty_directory(description: Description, generation: u64) -> Directory {
     directory
 }
 
-fn lock(folder: &Path) -> Result<DirectoryLock, VectorsError> {
+fn lock_folder(folder: &Path) -> Result<DirectoryLock, VectorsError> {
     let files = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
     let lock = Lock {
         filepath: LOCK.into(),

@@ -55,17 +55,13 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn methods(&self) -> Vec<Method> {
-        let bounded = || {
-            Method::ALL
-                .into_iter()
-                .filter(|method| method.is_bounded())
-                .collect()
-        };
-        if self.methods.is_empty() {
-            bounded()
-        } else {
-            self.methods.clone()
+        if !self.methods.is_empty() {
+            return self.methods.clone();
         }
+        Method::ALL
+            .into_iter()
+            .filter(|method| method.is_bounded())
+            .collect()
     }
 }
 
@@ -114,7 +110,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         match store.content(entry) {
             Ok(graph) => {
                 let texts = queries.texts(&entry.dataset.metadata);
-                measure(
+                measure_dataset(
                     &graph,
                     &texts,
                     &analysis,
@@ -154,7 +150,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 }
 
 /// Measures every method on one dataset.
-fn measure(
+fn measure_dataset(
     graph: &TripleGraph,
     texts: &[&str],
     analysis: &Analysis,
@@ -186,7 +182,7 @@ fn measure(
             if snippet.is_none() || one.method.takes_query() {
                 let terms = QueryTerms::new(&query.distinct, analysis);
                 let started = Instant::now();
-                let made = extractor(one.method, &terms)?.extract(graph, &profile, budget);
+                let made = open_extractor(one.method, &terms)?.extract(graph, &profile, budget);
                 one.times.push(started.elapsed());
                 one.triples.push(made.triples.len() as f64);
                 empty |= made.triples.is_empty();
@@ -207,7 +203,7 @@ fn measure(
 }
 
 /// Returns the extractor of a method. Some extractors use the terms of a query.
-fn extractor<'t>(
+fn open_extractor<'t>(
     method: Method,
     terms: &'t QueryTerms<'_>,
 ) -> anyhow::Result<Box<dyn SnippetExtractor + 't>> {
@@ -219,7 +215,7 @@ fn extractor<'t>(
 
 impl Measured {
     fn new(method: Method) -> anyhow::Result<Self> {
-        let name = extractor(method, &QueryTerms::new(&[], &Analysis::default()))?.name();
+        let name = open_extractor(method, &QueryTerms::new(&[], &Analysis::default()))?.name();
         Ok(Self {
             method,
             name,

@@ -5,7 +5,9 @@ use lodeseek_cli::streams::messages;
 use lodeseek_cli::{ExitStatus, provenance, terminal};
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_eval::{Metric, Qrels, Run, mean};
-use lodeseek_lab::reproduce::{FoldSource, FusionTuning, LearnOn, TunedFusion, distinct};
+use lodeseek_lab::reproduce::{
+    FoldSource, FusionTuning, LearnOn, TunedFusion, find_duplicate_runs,
+};
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Fusion, Method, Normalization};
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ pub(crate) struct Arguments {
     )]
     weights: Vec<f64>,
     /// Maximum number of documents of a topic.
-    #[arg(long, value_name = "N", default_value_t = FusionTuning::DEPTH)]
+    #[arg(long, value_name = "N", default_value_t = FusionTuning::DEFAULT_DEPTH)]
     depth: usize,
     /// Judgements in TREC format. Weights are learned from them by cross-validation.
     #[arg(long, value_name = "FILE", requires = "folds")]
@@ -77,13 +79,16 @@ enum Name {
 
 impl Arguments {
     fn methods(&self) -> Vec<Method> {
-        let method = |name: &Name| match name {
-            Name::Rrf => Method::ReciprocalRank { k: self.k },
-            Name::Combsum => Method::CombSum(self.normalize),
-            Name::Combmnz => Method::CombMnz(self.normalize),
-            Name::Mixed => Method::Mixed(self.normalize),
-        };
-        self.method.iter().map(method).collect()
+        let mut methods = Vec::new();
+        for name in &self.method {
+            methods.push(match name {
+                Name::Rrf => Method::ReciprocalRank { k: self.k },
+                Name::Combsum => Method::CombSum(self.normalize),
+                Name::Combmnz => Method::CombMnz(self.normalize),
+                Name::Mixed => Method::Mixed(self.normalize),
+            });
+        }
+        methods
     }
 }
 
@@ -98,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         (Some(qrels), Some(folds)) => fuse_by_folds(arguments, runs, qrels, folds)?,
         _ => fuse_with_given_weights(arguments, &runs)?,
     };
-    write(arguments, &run, &how)?;
+    write_output(arguments, &run, &how)?;
     Ok(if run.is_empty() {
         ExitStatus::NoResult
     } else {
@@ -146,7 +151,7 @@ fn fuse_with_given_weights(arguments: &Arguments, runs: &[Run]) -> anyhow::Resul
             fused.insert(topic, ranking);
         }
     }
-    let inputs = inputs(&arguments.runs, &(0..runs.len()).collect::<Vec<_>>())?;
+    let inputs = describe_inputs(&arguments.runs, &(0..runs.len()).collect::<Vec<_>>())?;
     Ok((
         fused,
         json!({ "inputs": inputs, "method": method.to_string(), "weights": weights }),
@@ -162,7 +167,7 @@ fn fuse_by_folds(
     let judgements = Qrels::read(qrels)?;
     let Ok(source) = parts.parse::<FoldSource>();
     let folds = source.read(Path::new(""), &judgements)?;
-    let firsts = distinct(&runs);
+    let firsts = find_duplicate_runs(&runs);
     let runs: Vec<Run> = runs
         .into_iter()
         .enumerate()
@@ -184,12 +189,12 @@ fn fuse_by_folds(
     });
     bar.finish_and_clear();
     let tuned = tuned?;
-    report(&tuned, &judgements, &arguments.objective)?;
+    print_report(&tuned, &judgements, &arguments.objective)?;
     let how = json!({
-        "inputs": inputs(&arguments.runs, &firsts)?,
+        "inputs": describe_inputs(&arguments.runs, &firsts)?,
         "qrels": Input::read(qrels)?,
         "folds": source.record(Path::new(""))?,
-        "objective": names(&arguments.objective),
+        "objective": metric_names(&arguments.objective),
         "learned_from": arguments.on,
         "by_fold": tuned.folds.iter().map(fold_json).collect::<Vec<_>>(),
         "documents_fused_for_a_topic": tuned.pool,
@@ -209,23 +214,24 @@ fn fold_json(fold: &lodeseek_lab::reproduce::TunedFold) -> Value {
     })
 }
 
-fn names(metrics: &[Metric]) -> Vec<String> {
+fn metric_names(metrics: &[Metric]) -> Vec<String> {
     metrics.iter().map(Metric::to_string).collect()
 }
 
 /// Returns every file with its digest. A duplicate names the file that it repeats, and has no weight.
-fn inputs(paths: &[PathBuf], firsts: &[usize]) -> anyhow::Result<Vec<Value>> {
-    let input = |(own, path): (usize, &PathBuf)| {
+fn describe_inputs(paths: &[PathBuf], firsts: &[usize]) -> anyhow::Result<Vec<Value>> {
+    let mut inputs = Vec::new();
+    for (own, path) in paths.iter().enumerate() {
         let mut value = serde_json::to_value(Input::read(path)?)?;
         if firsts[own] != own {
             value["same_as"] = json!(paths[firsts[own]]);
         }
-        Ok(value)
-    };
-    paths.iter().enumerate().map(input).collect()
+        inputs.push(value);
+    }
+    Ok(inputs)
 }
 
-fn report(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Result<()> {
+fn print_report(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Result<()> {
     let mut err = messages();
     for (place, fold) in tuned.folds.iter().enumerate() {
         let used = fold.weights.iter().filter(|weight| **weight > 0.0).count();
@@ -257,7 +263,7 @@ fn report(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io::Resul
     )
 }
 
-fn write(arguments: &Arguments, run: &Run, how: &Value) -> anyhow::Result<()> {
+fn write_output(arguments: &Arguments, run: &Run, how: &Value) -> anyhow::Result<()> {
     let mut text = Vec::new();
     run.write(&mut text)?;
     provenance::write_atomically(&arguments.output, &text)?;

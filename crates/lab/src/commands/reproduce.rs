@@ -98,7 +98,7 @@ impl Models<'_> {
         trained: Option<&Path>,
     ) -> anyhow::Result<Box<dyn Encoder>> {
         let Some(trained) = trained else {
-            return self.open_selected(granularity);
+            return self.open_model(granularity);
         };
         let encoders = &self.arguments.encoders;
         let settings = SelectedModel {
@@ -123,7 +123,7 @@ impl Models<'_> {
     }
 
     /// Opens the selected model of a granularity.
-    fn open_selected(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
+    fn open_model(&self, granularity: Granularity) -> anyhow::Result<Box<dyn Encoder>> {
         let model = self.select(granularity)?;
         let folder = self.execution().folder(&model.name)?;
         self.open(granularity, &folder, model)
@@ -211,23 +211,19 @@ pub(crate) fn run(
     config: &Config,
     arguments: &Arguments,
 ) -> anyhow::Result<ExitStatus> {
-    let path = file(&arguments.condition);
-    let report = measure(&Experiment::read(&path)?, home, config, arguments)?;
+    let path = condition_path(&arguments.condition);
+    let report = run_experiment(&Experiment::read(&path)?, home, config, arguments)?;
     // Files first: printing fails if the reader of stdout closes it early.
-    let beside = || {
-        arguments
-            .papers
-            .is_none()
-            .then(|| path.with_file_name("RESULTS.md"))
-    };
-    if let Some(output) = arguments.output.clone().or_else(beside) {
-        write(&report, &output)?;
+    if let Some(output) = &arguments.output {
+        write_results(&report, output)?;
+    } else if arguments.papers.is_none() {
+        write_results(&report, &path.with_file_name("RESULTS.md"))?;
     }
     if let Some(path) = &arguments.by_topic {
         fs::write(path, report.by_topic())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    match print(&report) {
+    match print_report(&report) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         printed => printed?,
     }
@@ -239,7 +235,7 @@ pub(crate) fn run(
 }
 
 /// Runs an experiment, with a line of progress.
-fn measure(
+fn run_experiment(
     experiment: &Experiment,
     home: &Path,
     config: &Config,
@@ -253,32 +249,44 @@ fn measure(
         stated: experiment.models(),
         indexed: read_ranking_record(home)?,
     };
-    let encoders = |granularity, trained: Option<&Path>| models.encoder(granularity, trained);
     let report = match experiment {
         Experiment::Ranking(condition) => {
-            no_papers(&condition.name, arguments)?;
+            reject_papers(&condition.name, arguments)?;
             if let Some(reason) = &condition.awaits {
                 writeln!(messages(), "{}: not run yet: {reason}", condition.name)?;
             }
-            condition.reproduce(data, home, &encoders, &|step| {
-                bar.set_message(step.to_string())
-            })
+            condition.reproduce(
+                data,
+                home,
+                &|granularity, trained| models.encoder(granularity, trained),
+                &|step| bar.set_message(step.to_string()),
+            )
         }
         Experiment::DataFinder(datafinder) => {
-            no_papers(&datafinder.name, arguments)?;
-            datafinder.reproduce(data, home, &encoders, &|step| {
-                bar.set_message(step.to_owned())
-            })
+            reject_papers(&datafinder.name, arguments)?;
+            datafinder.reproduce(
+                data,
+                home,
+                &|granularity, trained| models.encoder(granularity, trained),
+                &|step| bar.set_message(step.to_owned()),
+            )
         }
         Experiment::Matches(matches) => {
-            no_papers(&matches.name, arguments)?;
-            matches.reproduce(data, home, &encoders, &|step| {
-                bar.set_message(step.to_owned())
-            })
+            reject_papers(&matches.name, arguments)?;
+            matches.reproduce(
+                data,
+                home,
+                &|granularity, trained| models.encoder(granularity, trained),
+                &|step| bar.set_message(step.to_owned()),
+            )
         }
         Experiment::Words(words) => {
-            no_papers(&words.name, arguments)?;
-            words.reproduce(home, &encoders, &|step| bar.set_message(step.to_owned()))
+            reject_papers(&words.name, arguments)?;
+            words.reproduce(
+                home,
+                &|granularity, trained| models.encoder(granularity, trained),
+                &|step| bar.set_message(step.to_owned()),
+            )
         }
         Experiment::Iclr(iclr) => map_papers(iclr, &models, &|text| bar.set_message(text)),
     };
@@ -286,7 +294,7 @@ fn measure(
     report
 }
 
-fn no_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
+fn reject_papers(name: &str, arguments: &Arguments) -> anyhow::Result<()> {
     let other = arguments.papers.is_some() || arguments.map.is_some();
     ensure!(
         !other,
@@ -299,7 +307,7 @@ fn map_papers(iclr: &Iclr, models: &Models<'_>, show: &dyn Fn(String)) -> anyhow
     let arguments = models.arguments;
     // Nothing is indexed: without an argument, the rows of an encoder are skipped.
     let encoder = match &arguments.encoders.dpr {
-        Some(_) => Some(models.open_selected(Granularity::Text)?),
+        Some(_) => Some(models.open_model(Granularity::Text)?),
         None => None,
     };
     let input = IclrInput {
@@ -321,7 +329,7 @@ fn map_papers(iclr: &Iclr, models: &Models<'_>, show: &dyn Fn(String)) -> anyhow
     Ok(report)
 }
 
-fn file(condition: &str) -> PathBuf {
+fn condition_path(condition: &str) -> PathBuf {
     if condition.ends_with(".toml") {
         condition.into()
     } else {
@@ -329,7 +337,7 @@ fn file(condition: &str) -> PathBuf {
     }
 }
 
-fn print(report: &Report) -> io::Result<()> {
+fn print_report(report: &Report) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}\n{}", report.title, report.collection)?;
     for table in &report.tables {
@@ -379,7 +387,7 @@ fn print_table(table: &TableReport, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Replaces the condition's section in a results file. A file without results is not overwritten.
-fn write(report: &Report, output: &Path) -> anyhow::Result<()> {
+fn write_results(report: &Report, output: &Path) -> anyhow::Result<()> {
     let before = match fs::read_to_string(output) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),

@@ -12,7 +12,7 @@ use lodeseek_cli::terminal::{grouped, rate};
 use lodeseek_cli::{ExitStatus, provenance};
 use lodeseek_lab::tagger::{Lexicon, Mention, Statistics, Tagger, TaggerOptions, Verdict};
 use lodeseek_store::{Access, Store};
-use papers::{Paper, papers};
+use papers::{Paper, read_papers};
 use report::{Report, Side};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -68,16 +68,16 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         "{} is no file: papers are read twice, so pipes and folders are not possible",
         arguments.papers.display()
     );
-    let lexicon = Lexicon::from_datasets(&metadata(home, arguments)?)?;
+    let lexicon = Lexicon::from_datasets(&read_metadata(home, arguments)?)?;
     ensure!(
         !lexicon.is_empty(),
         "no dataset names: load datasets, or give a catalogue with --catalog"
     );
     let started = Instant::now();
     let names = lexicon.len();
-    let tagger = learn(lexicon, arguments)?;
+    let tagger = learn_statistics(lexicon, arguments)?;
     let mut report = Report::default();
-    tag(&tagger, arguments, &mut report)?;
+    tag_papers(&tagger, arguments, &mut report)?;
     let (tagged, time) = (report.tagged, started.elapsed());
     writeln!(
         messages(),
@@ -104,7 +104,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     })
 }
 
-fn metadata(home: &Path, arguments: &Arguments) -> anyhow::Result<Vec<Metadata>> {
+fn read_metadata(home: &Path, arguments: &Arguments) -> anyhow::Result<Vec<Metadata>> {
     let Some(path) = &arguments.catalog else {
         let entries = Store::open(home, Access::Read, None)?.entries()?;
         return Ok(entries
@@ -124,10 +124,10 @@ fn metadata(home: &Path, arguments: &Arguments) -> anyhow::Result<Vec<Metadata>>
 }
 
 /// Reads the papers for statistics of the names, and reports unreadable lines.
-fn learn(lexicon: Lexicon, arguments: &Arguments) -> anyhow::Result<Tagger> {
+fn learn_statistics(lexicon: Lexicon, arguments: &Arguments) -> anyhow::Result<Tagger> {
     let mut statistics = Statistics::new(&lexicon);
     let mut err = messages();
-    for (line, paper) in papers(&arguments.papers, &arguments.text_keys)? {
+    for (line, paper) in read_papers(&arguments.papers, &arguments.text_keys)? {
         match paper {
             Ok(paper) => statistics.add(&lexicon, &paper.texts()),
             Err(reason) => writeln!(err, "{}:{line}: {reason}", arguments.papers.display())?,
@@ -136,9 +136,9 @@ fn learn(lexicon: Lexicon, arguments: &Arguments) -> anyhow::Result<Tagger> {
     Ok(Tagger::new(lexicon, &statistics, &TaggerOptions::default()))
 }
 
-fn tag(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> anyhow::Result<()> {
-    let mut output = output(arguments)?;
-    for (line, paper) in papers(&arguments.papers, &arguments.text_keys)? {
+fn tag_papers(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> anyhow::Result<()> {
+    let mut output = open_output(arguments)?;
+    for (line, paper) in read_papers(&arguments.papers, &arguments.text_keys)? {
         let Ok(paper) = paper else { continue };
         let mentions = tagger.tag(&paper.texts());
         if arguments.evaluate || arguments.sample.is_some() {
@@ -146,7 +146,7 @@ fn tag(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> anyhow::R
         }
         report.count(&paper, &mentions);
         if let Some(output) = &mut output {
-            serde_json::to_writer(&mut *output, &tagged(paper, &mentions, arguments))?;
+            serde_json::to_writer(&mut *output, &add_results(paper, &mentions, arguments))?;
             writeln!(output)?;
         }
     }
@@ -155,7 +155,7 @@ fn tag(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> anyhow::R
 }
 
 /// Opens the output for tagged papers, if there is one.
-fn output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
+fn open_output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
     if let Some(path) = &arguments.output {
         ensure!(
             !provenance::is_same_file(path, &arguments.papers),
@@ -171,30 +171,30 @@ fn output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
 }
 
 /// Adds the results to a paper: dataset ids, names to mask, and each mention with its place and rule.
-fn tagged(paper: Paper, mentions: &[Mention], arguments: &Arguments) -> Value {
+fn add_results(paper: Paper, mentions: &[Mention], arguments: &Arguments) -> Value {
     let accepted: Vec<&Mention> = mentions
         .iter()
-        .filter(|mention| mention.accepted().is_some())
+        .filter(|mention| mention.accepted_dataset().is_some())
         .collect();
     let ids = accepted
         .iter()
-        .filter_map(|mention| mention.accepted())
+        .filter_map(|mention| mention.accepted_dataset())
         .map(ToString::to_string);
     let surfaces = accepted.iter().map(|mention| mention.surface.clone());
     let mut object: Map<String, Value> = paper.object;
-    object.insert("positives".to_owned(), distinct(ids).into());
-    object.insert("mentions".to_owned(), distinct(surfaces).into());
+    object.insert("positives".to_owned(), deduplicate(ids).into());
+    object.insert("mentions".to_owned(), deduplicate(surfaces).into());
     let spans: Vec<Value> = accepted
         .iter()
-        .map(|mention| span(mention, &arguments.text_keys))
+        .map(|mention| describe_mention(mention, &arguments.text_keys))
         .collect();
     object.insert("spans".to_owned(), spans.into());
     if arguments.rejected {
         let rejected = mentions
             .iter()
-            .filter(|mention| mention.accepted().is_none());
+            .filter(|mention| mention.accepted_dataset().is_none());
         let spans: Vec<Value> = rejected
-            .map(|mention| span(mention, &arguments.text_keys))
+            .map(|mention| describe_mention(mention, &arguments.text_keys))
             .collect();
         object.insert("rejected".to_owned(), spans.into());
     }
@@ -202,18 +202,18 @@ fn tagged(paper: Paper, mentions: &[Mention], arguments: &Arguments) -> Value {
 }
 
 /// Returns the distinct values in the order of their first occurrence.
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+fn deduplicate(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     values.filter(|value| seen.insert(value.clone())).collect()
 }
 
-fn span(mention: &Mention, keys: &[String]) -> Value {
+fn describe_mention(mention: &Mention, keys: &[String]) -> Value {
     let mut span = json!({
         "text": keys[mention.text], "start": mention.place.start, "end": mention.place.end, "surface": mention.surface,
     });
     match mention.verdict {
         Verdict::Accepted(rule) => {
-            span["dataset"] = json!(mention.accepted());
+            span["dataset"] = json!(mention.accepted_dataset());
             span["rule"] = json!(rule);
         }
         Verdict::Rejected(reason) => {

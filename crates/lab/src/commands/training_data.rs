@@ -10,12 +10,12 @@ use lodeseek_engine::Searcher;
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_eval::{Qrels, ResearchTopic, Topics};
 use lodeseek_lab::reproduce::FoldSource;
-use lodeseek_lab::training::abstracts::abstracts;
-use lodeseek_lab::training::crops::crops;
-use lodeseek_lab::training::judged::judged;
-use lodeseek_lab::training::mentions::mentions;
-use lodeseek_lab::training::queries::{QueryOptions, queries};
-use lodeseek_lab::training::titles::titles;
+use lodeseek_lab::training::abstracts::make_abstract_examples;
+use lodeseek_lab::training::crops::make_crop_examples;
+use lodeseek_lab::training::judged::make_judged_examples;
+use lodeseek_lab::training::mentions::make_mention_examples;
+use lodeseek_lab::training::queries::{QueryOptions, make_query_examples};
+use lodeseek_lab::training::titles::make_title_examples;
 use lodeseek_lab::training::{PaperOptions, TrainingData, TrainingError, check_output_folder};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -172,13 +172,13 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
     // Before the computation: an unusable output folder is reported at once.
     check_output_folder(kind.output())?;
     let (artifact, collection) = if kind.needs_no_home() {
-        (make(kind, None)?, None)
+        (make_artifact(kind, None)?, None)
     } else {
         make_from_home(kind, home)?
     };
-    let about = about(&artifact, collection)?;
+    let about = describe_artifact(&artifact, collection)?;
     artifact.data.write(kind.output(), &about)?;
-    report(&artifact.data)?;
+    print_report(&artifact.data)?;
     Ok(if artifact.data.examples.is_empty() {
         ExitStatus::NoResult
     } else {
@@ -190,20 +190,20 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
 fn make_from_home(kind: &Kind, home: &Path) -> anyhow::Result<(Artifact, Option<Value>)> {
     let searcher = Searcher::open(home)?;
     let collection = provenance::collection(&searcher)?;
-    Ok((make(kind, Some(searcher))?, Some(collection)))
+    Ok((make_artifact(kind, Some(searcher))?, Some(collection)))
 }
 
-fn make(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Artifact> {
+fn make_artifact(kind: &Kind, searcher: Option<Searcher>) -> anyhow::Result<Artifact> {
     match (kind, searcher) {
         (Kind::Titles(arguments), searcher) => make_titles(searcher.as_ref(), arguments),
         (Kind::Queries(arguments), Some(searcher)) => make_queries(searcher, arguments),
-        (Kind::Judged(arguments), Some(searcher)) => make_judged(searcher, arguments),
+        (Kind::Judged(arguments), Some(searcher)) => make_from_judgements(searcher, arguments),
         (Kind::Mentions(arguments), Some(searcher)) => make_mentions(searcher, arguments),
         (Kind::Abstracts(arguments), Some(searcher)) => {
-            make_from_papers("abstracts", abstracts, &searcher, arguments)
+            make_from_papers("abstracts", make_abstract_examples, &searcher, arguments)
         }
         (Kind::Crops(arguments), Some(searcher)) => {
-            make_from_papers("crops", crops, &searcher, arguments)
+            make_from_papers("crops", make_crop_examples, &searcher, arguments)
         }
         (_, None) => anyhow::bail!("this kind of training data is made from a home"),
     }
@@ -218,10 +218,10 @@ fn make_titles(searcher: Option<&Searcher>, arguments: &Titles) -> anyhow::Resul
             .problems
             .iter()
             .for_each(|problem| tracing::warn!("{problem}"));
-        catalogs.push((name(path), catalog));
+        catalogs.push((file_name(path), catalog));
     }
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data = titles(searcher, &catalogs, arguments.negatives, &|done, all| {
+    let data = make_title_examples(searcher, &catalogs, arguments.negatives, &|done, all| {
         bar.set_message(format!("{done} of {all} titles"));
     })?;
     bar.finish_and_clear();
@@ -242,7 +242,7 @@ fn make_queries(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Artif
         seed,
         ..
     } = *arguments;
-    let written = arguments.written.as_deref().map(written).transpose()?;
+    let written = arguments.written.as_deref().map(read_queries).transpose()?;
     let options = QueryOptions {
         per_dataset,
         negatives,
@@ -251,7 +251,7 @@ fn make_queries(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Artif
         written: written.as_ref(),
     };
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data = queries(searcher, &options, &|done, all| {
+    let data = make_query_examples(searcher, &options, &|done, all| {
         bar.set_message(format!("{done} of {all} datasets"))
     })?;
     bar.finish_and_clear();
@@ -271,25 +271,26 @@ fn make_queries(searcher: Searcher, arguments: &Queries) -> anyhow::Result<Artif
 }
 
 /// Reads queries by dataset.
-fn written(path: &Path) -> anyhow::Result<BTreeMap<DatasetId, Vec<String>>> {
+fn read_queries(path: &Path) -> anyhow::Result<BTreeMap<DatasetId, Vec<String>>> {
     let mut queries: BTreeMap<DatasetId, Vec<String>> = BTreeMap::new();
-    for line in &lines(path)? {
-        let place = || {
-            format!(
-                "{}: {line:?} is no dataset's id, a tab and a query: one such line for each query",
-                path.display()
-            )
-        };
-        let (id, query) = line.split_once('\t').with_context(place)?;
-        queries
-            .entry(DatasetId::new(id).with_context(place)?)
-            .or_default()
-            .push(query.to_owned());
+    for line in &read_lines(path)? {
+        let (id, query) = line
+            .split_once('\t')
+            .with_context(|| describe_wrong_line(path, line))?;
+        let id = DatasetId::new(id).with_context(|| describe_wrong_line(path, line))?;
+        queries.entry(id).or_default().push(query.to_owned());
     }
     Ok(queries)
 }
 
-fn make_judged(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Artifact> {
+fn describe_wrong_line(path: &Path, line: &str) -> String {
+    format!(
+        "{}: {line:?} is no dataset's id, a tab and a query: one such line for each query",
+        path.display()
+    )
+}
+
+fn make_from_judgements(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Artifact> {
     let (topics, qrels) = (
         Topics::read(&arguments.topics)?,
         Qrels::read(&arguments.qrels)?,
@@ -303,7 +304,7 @@ fn make_judged(searcher: Searcher, arguments: &Judged) -> anyhow::Result<Artifac
     inputs.extend(arguments.folds_dir.clone());
     let parameters = json!({ "folds": folds.0.len() });
     Ok(Artifact {
-        data: judged(searcher, &topics, &qrels, &folds)?,
+        data: make_judged_examples(searcher, &topics, &qrels, &folds)?,
         kind: "judged",
         inputs,
         parameters,
@@ -319,7 +320,7 @@ fn make_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Art
     let topics = papers.topics()?;
     let queries_of_people = queries
         .as_deref()
-        .map(lines)
+        .map(read_lines)
         .transpose()?
         .unwrap_or_default();
     let options = PaperOptions {
@@ -327,7 +328,7 @@ fn make_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Art
         topics: &topics,
     };
     let bar = terminal::bar(0, "{spinner} {msg}");
-    let data = mentions(
+    let data = make_mention_examples(
         searcher,
         &options,
         &queries_of_people,
@@ -343,7 +344,7 @@ fn make_mentions(searcher: Searcher, arguments: &Mentions) -> anyhow::Result<Art
     })
 }
 
-fn lines(path: &Path) -> anyhow::Result<Vec<String>> {
+fn read_lines(path: &Path) -> anyhow::Result<Vec<String>> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(text
@@ -359,12 +360,12 @@ type MakeFromPapers = fn(&Searcher, &PaperOptions<'_>) -> Result<TrainingData, T
 
 fn make_from_papers(
     kind: &'static str,
-    make: MakeFromPapers,
+    make_examples: MakeFromPapers,
     searcher: &Searcher,
     papers: &Papers,
 ) -> anyhow::Result<Artifact> {
     let topics = papers.topics()?;
-    let data = make(
+    let data = make_examples(
         searcher,
         &PaperOptions {
             papers: &papers.papers,
@@ -403,7 +404,7 @@ impl Papers {
 
 /// Builds the provenance record: kind, program, arguments, digests of input files, and counts. It contains file names
 /// without folders.
-fn about(artifact: &Artifact, collection: Option<Value>) -> anyhow::Result<Value> {
+fn describe_artifact(artifact: &Artifact, collection: Option<Value>) -> anyhow::Result<Value> {
     let mut inputs = Vec::new();
     for path in &artifact.inputs {
         ensure!(
@@ -411,7 +412,7 @@ fn about(artifact: &Artifact, collection: Option<Value>) -> anyhow::Result<Value
             "{} is not the path of a file",
             path.display()
         );
-        inputs.push(json!({ "file": name(path), "sha256": Input::read(path)?.sha256 }));
+        inputs.push(json!({ "file": file_name(path), "sha256": Input::read(path)?.sha256 }));
     }
     Ok(json!({
         "kind": artifact.kind,
@@ -424,14 +425,14 @@ fn about(artifact: &Artifact, collection: Option<Value>) -> anyhow::Result<Value
     }))
 }
 
-fn name(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     path.file_name()
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned()
 }
 
-fn report(data: &TrainingData) -> anyhow::Result<()> {
+fn print_report(data: &TrainingData) -> anyhow::Result<()> {
     let mut err = messages();
     let (examples, passages) = (
         grouped(data.examples.len() as u64),

@@ -9,9 +9,7 @@ use lodeseek_engine::Searcher;
 use lodeseek_eval::{CoordinateSearch, Folds, Metric, Qrels, Run, Topics};
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_index::document::Field;
-use lodeseek_lab::reproduce::{
-    FieldPools, FoldSource, LearnOn, TunedWeights, WeightProgress, WeightTuning,
-};
+use lodeseek_lab::reproduce::{FieldPools, FoldSource, LearnOn, TunedWeights, WeightTuning};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -88,8 +86,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         "program": Provenance::new(crate::PROGRAM),
     });
     let state = State::open(&arguments.output, &record);
-    let pools = pools(&searcher, &topics, arguments.candidates.get())?;
-    let tuned = learn(&tuning, &pools, &folds, &state)?;
+    let pools = collect_pools(&searcher, &topics, arguments.candidates.get())?;
+    let tuned = learn_weights(&tuning, &pools, &folds, &state)?;
     let test = test_run(home, arguments, &topics, &folds, &tuned)?;
     let mut text = Vec::new();
     test.write(&mut text)?;
@@ -99,11 +97,15 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         &with_folds(record, &tuned),
     )?;
     state.finish();
-    report(arguments, &searcher, &topics, &qrels, &folds, &tuned, &test)?;
+    print_report(arguments, &searcher, &topics, &qrels, &folds, &tuned, &test)?;
     Ok(ExitStatus::Success)
 }
 
-fn pools(searcher: &Searcher, topics: &Topics, candidates: usize) -> anyhow::Result<FieldPools> {
+fn collect_pools(
+    searcher: &Searcher,
+    topics: &Topics,
+    candidates: usize,
+) -> anyhow::Result<FieldPools> {
     let bar = ProgressBar::new(topics.0.len() as u64).with_message("finding candidates");
     bar.set_style(ProgressStyle::with_template(
         "{msg} {pos}/{len} topics {wide_bar}",
@@ -120,7 +122,7 @@ fn pools(searcher: &Searcher, topics: &Topics, candidates: usize) -> anyhow::Res
     Ok(pools)
 }
 
-fn learn(
+fn learn_weights(
     tuning: &WeightTuning,
     pools: &FieldPools,
     folds: &Folds,
@@ -131,18 +133,22 @@ fn learn(
         "{pos}/{len} folds {wide_bar} {msg}",
     )?);
     bar.set_position(state.known.len() as u64);
-    let on_progress = |progress: WeightProgress| {
-        let search = progress.search;
-        bar.set_message(format!(
-            "fold {}: {} {:.4}, {} points tried",
-            progress.fold, tuning.objective, search.value, search.evaluations
-        ));
-    };
-    let done = |fold: usize, tuned: &TunedWeights| {
-        state.keep(fold, tuned);
-        bar.inc(1);
-    };
-    let tuned = tuning.run(pools, folds, &state.known, &done, &on_progress)?;
+    let tuned = tuning.run(
+        pools,
+        folds,
+        &state.known,
+        &|fold, tuned| {
+            state.keep(fold, tuned);
+            bar.inc(1);
+        },
+        &|progress| {
+            let search = progress.search;
+            bar.set_message(format!(
+                "fold {}: {} {:.4}, {} points tried",
+                progress.fold, tuning.objective, search.value, search.evaluations
+            ));
+        },
+    )?;
     bar.finish_and_clear();
     Ok(tuned)
 }
@@ -191,7 +197,7 @@ fn with_folds(mut record: Value, tuned: &[TunedWeights]) -> Value {
 }
 
 /// Identifies this build by the size and modification time of the executable. Debug builds contain no commit.
-fn build() -> Value {
+fn identify_build() -> Value {
     let file = std::env::current_exe().and_then(std::fs::metadata).ok();
     let modified = file.as_ref().and_then(|file| {
         file.modified()
@@ -213,7 +219,7 @@ struct State {
 impl State {
     /// Loads folds that were learned from the same inputs, with the same parameters, by the same build of the program.
     fn open(output: &Path, record: &Value) -> Self {
-        let record = &json!({ "record": record, "build": build() });
+        let record = &json!({ "record": record, "build": identify_build() });
         let mut path = output.as_os_str().to_owned();
         path.push(".tuning.json");
         let path = PathBuf::from(path);
@@ -234,17 +240,13 @@ impl State {
         if state.get("of") != Some(record) {
             return None;
         }
-        let one = |(fold, tuned): (&String, &Value)| {
+        let mut folds = BTreeMap::new();
+        for (fold, tuned) in state.get("folds")?.as_object()? {
             let weights = serde_json::from_value(tuned.get("weights")?.clone()).ok()?;
-            Some((
-                fold.parse().ok()?,
-                TunedWeights {
-                    weights,
-                    learned: tuned.get("learned")?.as_f64()?,
-                },
-            ))
-        };
-        state.get("folds")?.as_object()?.iter().map(one).collect()
+            let learned = tuned.get("learned")?.as_f64()?;
+            folds.insert(fold.parse().ok()?, TunedWeights { weights, learned });
+        }
+        Some(folds)
     }
 
     /// Saves a fold. An error is only logged: without the state the command cannot resume, but its result is complete.
@@ -271,7 +273,7 @@ impl State {
 }
 
 /// Prints the weights of every fold, and the measure of its test topics with and without them.
-fn report(
+fn print_report(
     arguments: &Arguments,
     searcher: &Searcher,
     topics: &Topics,
@@ -302,14 +304,14 @@ fn report(
             write!(out, " {weight:>11.1}")?;
         }
         let (before, after) = (
-            mean(objective, &untuned, &fold.test),
-            mean(objective, test, &fold.test),
+            mean_over_topics(objective, &untuned, &fold.test),
+            mean_over_topics(objective, test, &fold.test),
         );
         writeln!(out, " {:>8.4} {before:>8.4} {after:>8.4}", tuned.learned)?;
     }
     let (before, after) = (
-        mean(objective, &untuned, qrels),
-        mean(objective, test, qrels),
+        mean_over_topics(objective, &untuned, qrels),
+        mean_over_topics(objective, test, qrels),
     );
     writeln!(
         out,
@@ -320,7 +322,7 @@ fn report(
 }
 
 /// Returns the mean of a measure over the judged topics. A topic without a ranking counts as 0.
-fn mean(measure: Metric, run: &Run, qrels: &Qrels) -> f64 {
+fn mean_over_topics(measure: Metric, run: &Run, qrels: &Qrels) -> f64 {
     let mut values = Vec::new();
     for topic in qrels.topics() {
         values.push(

@@ -40,7 +40,7 @@ pub fn stratified_folds<T: Ord>(labels: &[T], folds: usize) -> Result<Vec<usize>
     if folds < 2 {
         return Err(StratifyError::TooFew(folds));
     }
-    let classes = members(labels);
+    let classes = group_by_label(labels);
     let largest = classes.iter().map(Vec::len).max().unwrap_or(0);
     if largest < folds {
         return Err(StratifyError::NoClassFits { folds, largest });
@@ -64,7 +64,7 @@ pub fn stratified_folds<T: Ord>(labels: &[T], folds: usize) -> Result<Vec<usize>
 }
 
 /// Returns the positions of every class's members. Classes are in the order of their first appearance.
-fn members<T: Ord>(labels: &[T]) -> Vec<Vec<usize>> {
+fn group_by_label<T: Ord>(labels: &[T]) -> Vec<Vec<usize>> {
     let (mut numbers, mut members) = (BTreeMap::new(), Vec::new());
     for (place, label) in labels.iter().enumerate() {
         let number = *numbers.entry(label).or_insert(members.len());

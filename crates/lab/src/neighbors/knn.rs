@@ -1,6 +1,7 @@
 //! k-nearest-neighbour search and majority vote.
 
 use super::matrices::Rows;
+use std::cmp;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,18 +18,17 @@ pub struct Neighbor {
 
 /// Returns the positions of the `k` smallest numbers for which `keep` is true. The smallest comes first; ties go by
 /// position.
-pub(super) fn closest(squared: &[f64], k: usize, keep: impl Fn(usize) -> bool) -> Vec<Neighbor> {
-    let nearer = |&one: &usize, &other: &usize| {
-        squared[one]
-            .total_cmp(&squared[other])
-            .then(one.cmp(&other))
-    };
+pub(super) fn find_closest(
+    squared: &[f64],
+    k: usize,
+    keep: impl Fn(usize) -> bool,
+) -> Vec<Neighbor> {
     let mut places: Vec<usize> = (0..squared.len()).filter(|&place| keep(place)).collect();
     if k < places.len() {
-        places.select_nth_unstable_by(k, nearer);
+        places.select_nth_unstable_by(k, |one, other| compare_places(squared, *one, *other));
         places.truncate(k);
     }
-    places.sort_unstable_by(nearer);
+    places.sort_unstable_by(|one, other| compare_places(squared, *one, *other));
     places
         .into_iter()
         .map(|row| Neighbor {
@@ -36,6 +36,13 @@ pub(super) fn closest(squared: &[f64], k: usize, keep: impl Fn(usize) -> bool) -
             distance: squared[row].sqrt() as f32,
         })
         .collect()
+}
+
+/// Compares two places by their numbers. Ties go by position.
+fn compare_places(squared: &[f64], one: usize, other: usize) -> cmp::Ordering {
+    squared[one]
+        .total_cmp(&squared[other])
+        .then(one.cmp(&other))
 }
 
 /// Returns the most frequent vote, and `None` without votes.
@@ -89,19 +96,11 @@ pub fn parallel_map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> 
         .map_or(1, NonZeroUsize::get)
         .min(count);
     let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut results = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return results;
-            }
-            results.push((index, work(index)));
-        }
-    };
     let mut results: Vec<(usize, T)> = Vec::with_capacity(count);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let workers: Vec<_> = (0..threads)
+            .map(|_| scope.spawn(|| take_items(&next, count, &work)))
+            .collect();
         for worker in workers {
             match worker.join() {
                 Ok(part) => results.extend(part),
@@ -113,6 +112,18 @@ pub fn parallel_map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> 
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Does the work of one thread: the next free index, until all are taken.
+fn take_items<T>(next: &AtomicUsize, count: usize, work: &impl Fn(usize) -> T) -> Vec<(usize, T)> {
+    let mut results = Vec::new();
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        if index >= count {
+            return results;
+        }
+        results.push((index, work(index)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +132,7 @@ mod tests {
     #[test]
     fn ties_go_to_the_first_place_and_the_smallest_class() {
         let rows = |k, keep: fn(usize) -> bool| {
-            closest(&[4.0, 1.0, 4.0, 0.0, 4.0], k, keep)
+            find_closest(&[4.0, 1.0, 4.0, 0.0, 4.0], k, keep)
                 .iter()
                 .map(|near| near.row)
                 .collect::<Vec<_>>()
@@ -130,7 +141,7 @@ mod tests {
         assert_eq!(rows(9, |_| true), [3, 1, 0, 2, 4]);
         assert_eq!(rows(2, |row| row % 2 == 0), [0, 2]);
         assert_eq!(
-            closest(&[4.0], 1, |_| true),
+            find_closest(&[4.0], 1, |_| true),
             [Neighbor {
                 row: 0,
                 distance: 2.0

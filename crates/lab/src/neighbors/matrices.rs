@@ -1,6 +1,6 @@
 //! Dense and sparse matrices by rows, and Euclidean distances between rows.
 
-use super::knn::{Neighbor, closest};
+use super::knn::{Neighbor, find_closest};
 
 /// A matrix whose rows can be compared by Euclidean distance.
 pub trait Rows: Sync + Sized {
@@ -42,7 +42,7 @@ pub trait Rows: Sync + Sized {
         k: usize,
         keep: impl Fn(usize) -> bool,
     ) -> Vec<Neighbor> {
-        closest(&self.squared_distances(query), k, keep)
+        find_closest(&self.squared_distances(query), k, keep)
     }
 }
 
@@ -96,7 +96,7 @@ impl Compressed {
     }
 
     /// Returns the transposed form: columns become rows.
-    fn transposed(&self, width: usize) -> Self {
+    fn transpose(&self, width: usize) -> Self {
         let mut next = vec![0; width + 1];
         for &place in &self.places {
             next[place as usize + 1] += 1;
@@ -143,7 +143,7 @@ impl SparseRows {
             .map(|row| all.list(row).squared_norm())
             .collect();
         Self {
-            columns: all.transposed(width),
+            columns: all.transpose(width),
             rows: all,
             squared_norms,
         }
@@ -239,7 +239,7 @@ impl DenseRows {
 
     /// Scales every row to Euclidean length 1. Rows of zeros stay as they are.
     #[must_use]
-    pub fn normalized(mut self) -> Self {
+    pub fn normalize(mut self) -> Self {
         for row in self.values.chunks_exact_mut(self.width) {
             let norm = row
                 .iter()
@@ -284,21 +284,24 @@ impl Rows for DenseRows {
 }
 
 fn squared_distance(one: &[f32], other: &[f32]) -> f64 {
-    let square = |one: f32, other: f32| (f64::from(one) - f64::from(other)).powi(2);
     let (ones, others) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
     let rest: f64 = ones
         .remainder()
         .iter()
         .zip(others.remainder())
-        .map(|(&one, &other)| square(one, other))
+        .map(|(&one, &other)| squared_difference(one, other))
         .sum();
     let mut sums = [0.0; LANES];
     for (ones, others) in ones.zip(others) {
         for lane in 0..LANES {
-            sums[lane] += square(ones[lane], others[lane]);
+            sums[lane] += squared_difference(ones[lane], others[lane]);
         }
     }
     sums.iter().sum::<f64>() + rest
+}
+
+fn squared_difference(one: f32, other: f32) -> f64 {
+    (f64::from(one) - f64::from(other)).powi(2)
 }
 
 #[cfg(test)]
@@ -359,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_row_of_zeros_has_no_direction() {
-        let rows = DenseRows::new(2, vec![3.0, 4.0, 0.0, 0.0]).normalized();
+        let rows = DenseRows::new(2, vec![3.0, 4.0, 0.0, 0.0]).normalize();
         assert_eq!(rows.iter().collect::<Vec<_>>(), [[0.6, 0.8], [0.0, 0.0]]);
         assert_eq!(rows.select(&[1, 0]).row(1), [0.6, 0.8]);
     }

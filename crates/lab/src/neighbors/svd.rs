@@ -136,7 +136,7 @@ impl TruncatedSvd {
             {
                 break;
             }
-            found = found.merged(&next);
+            found = found.merge(&next);
         }
         Some(found)
     }

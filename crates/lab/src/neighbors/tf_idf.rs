@@ -92,7 +92,7 @@ impl TfIdf {
         let mut frequencies: FxHashMap<String, usize> = FxHashMap::default();
         for text in texts {
             let lower = text.as_ref().to_lowercase();
-            for term in words(&lower).collect::<FxHashSet<&str>>() {
+            for term in split_words(&lower).collect::<FxHashSet<&str>>() {
                 *frequencies.entry(term.to_owned()).or_default() += 1;
             }
         }
@@ -103,12 +103,11 @@ impl TfIdf {
         let mut kept: Vec<(String, usize)> = frequencies.into_iter().collect();
         kept.retain(|(_, frequency)| (least..=most).contains(&(*frequency as f64)));
         kept.sort_unstable();
-        let idf =
-            |frequency: usize| ((1.0 + texts.len() as f64) / (1.0 + frequency as f64)).ln() + 1.0;
-        let (terms, idf) = kept
-            .into_iter()
-            .map(|(term, frequency)| (term, idf(frequency)))
-            .unzip();
+        let (mut terms, mut idf) = (Vec::new(), Vec::new());
+        for (term, frequency) in kept {
+            terms.push(term);
+            idf.push(((1.0 + texts.len() as f64) / (1.0 + frequency as f64)).ln() + 1.0);
+        }
         Self {
             terms,
             idf,
@@ -133,14 +132,15 @@ impl TfIdf {
 
     fn row(&self, text: &str) -> Vec<(u32, f64)> {
         let lower = text.to_lowercase();
-        let mut columns: Vec<usize> = words(&lower).filter_map(|term| self.column(term)).collect();
-        columns.sort_unstable();
-        let weight =
-            |run: &[usize]| self.term_frequency.weight(run.len() as u32) * self.idf[run[0]];
-        let mut row: Vec<(u32, f64)> = columns
-            .chunk_by(usize::eq)
-            .map(|run| (run[0] as u32, weight(run)))
+        let mut columns: Vec<usize> = split_words(&lower)
+            .filter_map(|term| self.column(term))
             .collect();
+        columns.sort_unstable();
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        for run in columns.chunk_by(usize::eq) {
+            let weight = self.term_frequency.weight(run.len() as u32) * self.idf[run[0]];
+            row.push((run[0] as u32, weight));
+        }
         let norm = row
             .iter()
             .map(|(_, weight)| weight * weight)
@@ -160,7 +160,7 @@ impl TfIdf {
 }
 
 /// Returns the runs of two or more word characters.
-fn words(lower: &str) -> impl Iterator<Item = &str> {
+fn split_words(lower: &str) -> impl Iterator<Item = &str> {
     let runs = lower.split(|character: char| !(character.is_alphanumeric() || character == '_'));
     runs.filter(|run| run.chars().nth(1).is_some())
 }

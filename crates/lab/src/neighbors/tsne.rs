@@ -41,7 +41,7 @@ impl Default for TSne {
 pub struct ThreadPoolError(#[from] rayon::ThreadPoolBuildError);
 
 /// Standard deviation of the first coordinates of the initial points.
-const START: f64 = 1e-4;
+const START_DEVIATION: f64 = 1e-4;
 
 impl TSne {
     /// Embeds rows in the plane, starting from the given points.
@@ -78,24 +78,15 @@ impl TSne {
     /// # Panics
     ///
     /// Panics under the condition of [`embed`](Self::embed).
-    pub fn embed_mirrored<R: Rows>(
+    pub fn embed_mirror_images<R: Rows>(
         &self,
         rows: &R,
         start: &DenseRows,
     ) -> Result<[DenseRows; 4], ThreadPoolError> {
-        let by = |x: f32, y: f32| {
-            DenseRows::new(
-                2,
-                start
-                    .iter()
-                    .flat_map(|point| [x * point[0], y * point[1]])
-                    .collect(),
-            )
-        };
-        self.embed_from(
-            rows,
-            [start, &by(1.0, -1.0), &by(-1.0, 1.0), &by(-1.0, -1.0)],
-        )
+        let by_second = scale_axes(start, 1.0, -1.0);
+        let by_first = scale_axes(start, -1.0, 1.0);
+        let by_both = scale_axes(start, -1.0, -1.0);
+        self.embed_from(rows, [start, &by_second, &by_first, &by_both])
     }
 
     /// Computes one map for each start, in parallel.
@@ -117,7 +108,7 @@ impl TSne {
         let most = (rows.len() - 1) as f32 / 3.0;
         let perplexity = self.perplexity.min(most);
         let neighbors = parallel_map(rows.len(), |place| {
-            neighbors(rows, place, (3.0 * perplexity) as usize)
+            find_neighbors(rows, place, (3.0 * perplexity) as usize)
         });
         // bhtsne sums in the order in which its threads finish. A difference in the last digit of a start grows until
         // points end far apart. One thread a map makes the result reproducible.
@@ -132,19 +123,16 @@ impl TSne {
             .build()?
             .scope(|scope| {
                 for (pool, map) in pools.iter().zip(&mut maps) {
-                    let mut moved = move || {
-                        *map = DenseRows::new(
-                            2,
-                            pool.install(|| self.moved(perplexity, map, neighbors)),
-                        )
-                    };
-                    scope.spawn(move |_| moved());
+                    scope.spawn(move |_| {
+                        let points = pool.install(|| self.move_points(perplexity, map, neighbors));
+                        *map = DenseRows::new(2, points);
+                    });
                 }
             });
         Ok(maps)
     }
 
-    fn moved(
+    fn move_points(
         &self,
         perplexity: f32,
         start: &DenseRows,
@@ -167,7 +155,18 @@ impl TSne {
     }
 }
 
-fn neighbors<R: Rows>(rows: &R, place: usize, count: usize) -> Vec<bhtsne::Neighbor<f32>> {
+/// Multiplies the coordinates of points by a factor for each axis.
+fn scale_axes(points: &DenseRows, x: f32, y: f32) -> DenseRows {
+    DenseRows::new(
+        2,
+        points
+            .iter()
+            .flat_map(|point| [x * point[0], y * point[1]])
+            .collect(),
+    )
+}
+
+fn find_neighbors<R: Rows>(rows: &R, place: usize, count: usize) -> Vec<bhtsne::Neighbor<f32>> {
     let nearest = rows.nearest_among(rows.row(place), count, |other| other != place);
     nearest
         .iter()
@@ -178,7 +177,7 @@ fn neighbors<R: Rows>(rows: &R, place: usize, count: usize) -> Vec<bhtsne::Neigh
         .collect()
 }
 
-/// Scales the start so that its first coordinates have the standard deviation [`START`]. A small start leaves points
+/// Scales the start so that its first coordinates have the standard deviation [`START_DEVIATION`]. A small start leaves points
 /// free to move.
 fn scaled_start(start: &DenseRows) -> DenseRows {
     let first: Vec<f64> = start.iter().map(|point| f64::from(point[0])).collect();
@@ -189,7 +188,7 @@ fn scaled_start(start: &DenseRows) -> DenseRows {
         .sum::<f64>()
         / first.len() as f64;
     let factor = if variance > 0.0 {
-        START / variance.sqrt()
+        START_DEVIATION / variance.sqrt()
     } else {
         1.0
     };
@@ -217,19 +216,20 @@ pub fn principal_components(rows: &DenseRows) -> DenseRows {
     let Ok(directions) = directions else {
         return DenseRows::new(2, vec![0.0; 2 * count]);
     };
-    // Eigenvalues are in ascending order.
-    let along = |row: usize, last: usize| match width.checked_sub(last) {
-        Some(place) => (0..width)
-            .map(|column| centred[(row, column)] * directions.U()[(column, place)])
-            .sum::<f64>(),
-        None => 0.0,
-    };
-    DenseRows::new(
-        2,
-        (0..count)
-            .flat_map(|row| [along(row, 1) as f32, along(row, 2) as f32])
-            .collect(),
-    )
+    let mut coordinates = Vec::with_capacity(2 * count);
+    for row in 0..count {
+        // Eigenvalues are in ascending order.
+        for last in [1, 2] {
+            let coordinate = match width.checked_sub(last) {
+                Some(place) => (0..width)
+                    .map(|column| centred[(row, column)] * directions.U()[(column, place)])
+                    .sum::<f64>(),
+                None => 0.0,
+            };
+            coordinates.push(coordinate as f32);
+        }
+    }
+    DenseRows::new(2, coordinates)
 }
 
 #[cfg(test)]
@@ -286,7 +286,7 @@ mod tests {
             steps: 250,
             ..TSne::default()
         }
-        .embed_mirrored(&rows, &start)
+        .embed_mirror_images(&rows, &start)
         .expect("maps");
         let first = TSne {
             steps: 250,

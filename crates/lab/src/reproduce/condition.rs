@@ -8,7 +8,7 @@ use super::report::{
     TableReport,
 };
 use super::reranking::{Encoders, RerankSpec};
-use super::tuning::{FusionTuning, LearnOn, TuningProgress, distinct};
+use super::tuning::{FusionTuning, LearnOn, TuningProgress, find_duplicate_runs};
 use super::verification::{Collection, VerifiedCollection};
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
@@ -252,7 +252,7 @@ pub struct ModelSpec {
 }
 
 fn default_candidates() -> usize {
-    WeightTuning::CANDIDATES
+    WeightTuning::DEFAULT_CANDIDATES
 }
 
 fn default_grid() -> Vec<f64> {
@@ -268,7 +268,6 @@ impl ModelSpec {
     }
 
     fn check(&self) -> anyhow::Result<()> {
-        let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
         ensure!(
             !self.grid.is_empty() && self.grid.iter().all(is_weight),
             "`grid` needs numbers from 0 on"
@@ -288,6 +287,10 @@ impl ModelSpec {
         );
         Ok(())
     }
+}
+
+fn is_weight(weight: &f64) -> bool {
+    weight.is_finite() && *weight >= 0.0
 }
 
 /// Source of a model's weights.
@@ -514,13 +517,12 @@ impl Condition {
     /// Returns true if a row needs the index of a home.
     #[must_use]
     pub fn needs_home(&self) -> bool {
-        let ranks = |row: &Row| {
+        self.tables.iter().flat_map(|table| &table.rows).any(|row| {
             matches!(
                 row.source,
                 RankingSource::Model(_) | RankingSource::Rerank(_)
             )
-        };
-        self.tables.iter().flat_map(|table| &table.rows).any(ranks)
+        })
     }
 
     /// Verifies the collection, then computes every table. `progress` is called while weights are learned.
@@ -564,7 +566,7 @@ impl Condition {
         let rankings = self
             .rankings
             .iter()
-            .map(|printed| context.printed(printed))
+            .map(|printed| context.compare_with_print(printed))
             .collect::<Result<Vec<_>, _>>();
         let rankings = rankings.with_context(|| self.advice(data))?;
         Ok(Report {
@@ -604,7 +606,7 @@ impl ExperimentContext<'_> {
     fn table(&mut self, table: &Table) -> anyhow::Result<TableReport> {
         let mut rows = table.rows.clone();
         if let Some(listed) = &table.listed {
-            rows.extend(self.listed(listed)?);
+            rows.extend(self.read_score_file(listed)?);
         }
         for erratum in &table.errata {
             let fits = rows.iter().any(|row| row.name == erratum.row)
@@ -624,7 +626,7 @@ impl ExperimentContext<'_> {
             .iter()
             .map(|row| self.row(table, row))
             .collect::<Result<_, _>>()?;
-        compare(&rows, &mut reports, table.measures.len())?;
+        compare_named_rows(&rows, &mut reports, table.measures.len())?;
         for (row, report) in rows.iter().zip(&mut reports) {
             let comparisons = report
                 .against
@@ -666,7 +668,7 @@ impl ExperimentContext<'_> {
                     Cell::with_erratum(expected, erratum.printed, measured, erratum.reason.clone())
                 }
                 (Some(&expected), None) => Cell::new(expected, measured),
-                (None, _) => Cell::unexpected(measured),
+                (None, _) => Cell::without_expectation(measured),
             });
             by_topic.push(values);
         }
@@ -725,7 +727,7 @@ impl ExperimentContext<'_> {
     }
 
     /// Compares printed rankings of a topic with those of the runs.
-    fn printed(&mut self, printed: &PrintedRankings) -> anyhow::Result<RankingReport> {
+    fn compare_with_print(&mut self, printed: &PrintedRankings) -> anyhow::Result<RankingReport> {
         let mut columns = Vec::new();
         for column in &printed.columns {
             let ranking = self.run(&column.run)?.ranking(&printed.topic).cloned();
@@ -784,7 +786,8 @@ impl ExperimentContext<'_> {
         Ok(&self.runs[path])
     }
 
-    fn listed(&self, listed: &ScoreFile) -> anyhow::Result<Vec<Row>> {
+    /// Returns a row for each line of a file whose system has runs.
+    fn read_score_file(&self, listed: &ScoreFile) -> anyhow::Result<Vec<Row>> {
         let path = self.data.join(&listed.file);
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let mut rows = Vec::new();
@@ -798,8 +801,12 @@ impl ExperimentContext<'_> {
             else {
                 continue;
             };
-            let score = |column: &usize| columns.get(*column).and_then(|cell| cell.parse().ok());
-            let Some(expected) = listed.columns.iter().map(score).collect() else {
+            let Some(expected) = listed
+                .columns
+                .iter()
+                .map(|column| columns.get(*column)?.parse().ok())
+                .collect()
+            else {
                 bail!(
                     "{}: the line of {name} has no score in a required column",
                     path.display()
@@ -842,7 +849,7 @@ impl ExperimentContext<'_> {
         );
         let fusion = Fusion::default()
             .with_method(method)
-            .with_depth(FusionTuning::DEPTH);
+            .with_depth(FusionTuning::DEFAULT_DEPTH);
         let (none, mut fused) = (Ranking::default(), Run::new("lodeseek-fusion"));
         for topic in &self.collection.topics {
             let rankings = runs.iter().map(|run| run.ranking(topic).unwrap_or(&none));
@@ -898,7 +905,9 @@ impl ExperimentContext<'_> {
             WeightSource::Published if !spec.by_fold.is_empty() => {
                 return Ok((self.rank_with_given_weights(spec)?, None));
             }
-            WeightSource::Published => return Ok((self.rank_published(&searcher, spec)?, None)),
+            WeightSource::Published => {
+                return Ok((self.rank_with_published_weights(&searcher, spec)?, None));
+            }
             WeightSource::Tuned => LearnOn::TrainAndValid,
             WeightSource::TunedOnValid => LearnOn::Valid,
         };
@@ -906,10 +915,17 @@ impl ExperimentContext<'_> {
             .map(|(run, note)| (run, Some(note)))
     }
 
-    fn rank_published(&self, searcher: &Searcher, spec: &ModelSpec) -> anyhow::Result<Run> {
+    fn rank_with_published_weights(
+        &self,
+        searcher: &Searcher,
+        spec: &ModelSpec,
+    ) -> anyhow::Result<Run> {
         let mut run = Run::new(spec.fields.tag(spec.name));
         for query in self.queries() {
-            run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
+            run.insert(
+                &query.id,
+                searcher.rank(&query.text, FusionTuning::DEFAULT_DEPTH)?,
+            );
         }
         Ok(run)
     }
@@ -937,13 +953,12 @@ impl ExperimentContext<'_> {
             published: *spec.model().weights(),
             grid: spec.grid.clone(),
         };
-        let on_progress = |step| (self.progress)(ConditionProgress::Weights(row, step));
         let tuned = tuning.run(
             &pools,
             &self.collection.folds,
             &BTreeMap::new(),
             &|_, _| (),
-            &on_progress,
+            &|step| (self.progress)(ConditionProgress::Weights(row, step)),
         )?;
         let run = self.rank_test_topics(spec, tuned.iter().map(|tuned| tuned.weights))?;
         let weights: Vec<String> = tuned
@@ -955,10 +970,10 @@ impl ExperimentContext<'_> {
 
     /// Ranks each fold's test topics with the weights that are given for the fold.
     fn rank_with_given_weights(&self, spec: &ModelSpec) -> anyhow::Result<Run> {
-        let (given, folds) = (spec.by_fold.len(), self.collection.folds.0.len());
+        let (weights, folds) = (spec.by_fold.len(), self.collection.folds.0.len());
         ensure!(
-            given == folds,
-            "`by-fold` has weights for {given} folds instead of {folds}"
+            weights == folds,
+            "`by-fold` has weights for {weights} folds instead of {folds}"
         );
         self.rank_test_topics(
             spec,
@@ -977,7 +992,10 @@ impl ExperimentContext<'_> {
             let searcher =
                 Searcher::open(self.home)?.with_model(spec.model().with_weights(weights));
             for query in self.queries().filter(|query| fold.test.has(&query.id)) {
-                run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
+                run.insert(
+                    &query.id,
+                    searcher.rank(&query.text, FusionTuning::DEFAULT_DEPTH)?,
+                );
             }
         }
         Ok(run)
@@ -1005,7 +1023,7 @@ impl ExperimentContext<'_> {
             .iter()
             .map(|path| self.run(path).cloned())
             .collect::<Result<Vec<_>, _>>()?;
-        let firsts = distinct(&runs);
+        let firsts = find_duplicate_runs(&runs);
         Ok(runs
             .into_iter()
             .enumerate()
@@ -1016,7 +1034,11 @@ impl ExperimentContext<'_> {
 }
 
 /// Tests rows against the rows that they name. P values are corrected over all comparisons of a column (Holm).
-fn compare(rows: &[Row], reports: &mut [RowReport], measures: usize) -> anyhow::Result<()> {
+fn compare_named_rows(
+    rows: &[Row],
+    reports: &mut [RowReport],
+    measures: usize,
+) -> anyhow::Result<()> {
     let named: Vec<(&str, &[String])> = rows
         .iter()
         .map(|row| (row.name.as_str(), &row.against[..]))
@@ -1043,18 +1065,16 @@ pub(super) fn compare_rows(
     }
     let mut columns = Vec::new();
     for measure in 0..measures {
-        let differences = |&(place, baseline): &(usize, usize)| {
+        let mut column: Vec<Comparison> = Vec::with_capacity(pairs.len());
+        for &(place, baseline) in &pairs {
             let others = &reports[baseline].by_topic[measure];
-            Differences::new(
+            let differences = Differences::new(
                 reports[place].by_topic[measure]
                     .iter()
                     .map(|(topic, value)| value - others[topic]),
-            )
-        };
-        let mut column: Vec<Comparison> = pairs
-            .iter()
-            .map(|pair| Comparison::new(&differences(pair), SignificanceTest::StudentT))
-            .collect();
+            );
+            column.push(Comparison::new(&differences, SignificanceTest::StudentT));
+        }
         let corrected = holm(
             &column
                 .iter()

@@ -382,12 +382,7 @@ impl DataFinder {
             "`measures` needs AP or AP@k"
         );
         for (place, system) in self.systems.iter().enumerate() {
-            let before = |name: &String| {
-                self.systems[..place]
-                    .iter()
-                    .any(|other| other.name == *name)
-            };
-            let wanted: Vec<&String> = match &system.ranks {
+            let required: Vec<&String> = match &system.ranks {
                 SystemKind::Fusion { of, weights, .. } => {
                     ensure!(
                         of.len() == weights.len(),
@@ -401,26 +396,26 @@ impl DataFinder {
                 SystemKind::Prior { on, .. } => vec![on],
                 _ => Vec::new(),
             };
-            for name in wanted.into_iter().chain(&system.against) {
+            for name in required.into_iter().chain(&system.against) {
                 ensure!(
-                    before(name),
+                    has_system(&self.systems[..place], name),
                     "{}: no system {name} before it; move it up or correct the name",
                     system.name
                 );
             }
             ensure!(
-                !before(&system.name),
+                !has_system(&self.systems[..place], &system.name),
                 "two systems called {}: names must be unique",
                 system.name
             );
         }
         self.check_scores()?;
         for concealed in &self.concealed {
-            let known = self
-                .systems
-                .iter()
-                .any(|system| system.name == concealed.system);
-            ensure!(known, "there is no system {}", concealed.system);
+            ensure!(
+                has_system(&self.systems, &concealed.system),
+                "there is no system {}",
+                concealed.system
+            );
         }
         Ok(())
     }
@@ -440,9 +435,10 @@ impl DataFinder {
             }
         }
         for row in self.printed.iter().flat_map(|printed| &printed.rows) {
-            let known = |name: &String| self.systems.iter().any(|system| system.name == *name);
             ensure!(
-                row.system.as_ref().is_none_or(known),
+                row.system
+                    .as_ref()
+                    .is_none_or(|name| has_system(&self.systems, name)),
                 "printed row {}: no such system",
                 row.name
             );
@@ -503,15 +499,14 @@ impl DataFinder {
         encoders: &Encoders<'_>,
         progress: &DataFinderProgress<'_>,
     ) -> anyhow::Result<Report> {
-        let advice = || {
+        let collection = Collection::read(&self.collection, data).with_context(|| {
             format!(
                 "{} needs its data under {} ({})",
                 self.name,
                 data.display(),
                 self.get.trim()
             )
-        };
-        let collection = Collection::read(&self.collection, data).with_context(advice)?;
+        })?;
         let mut context = ExperimentContext::new(self, &collection, home, encoders, progress)?;
         let mut tables = Vec::new();
         for view in View::ALL {
@@ -521,7 +516,7 @@ impl DataFinder {
         let printed = self
             .printed
             .as_ref()
-            .map(|printed| context.printed(printed, &tables));
+            .map(|printed| context.paper_tables(printed, &tables));
         tables.splice(0..0, [overview].into_iter().chain(printed));
         for concealed in &self.concealed {
             tables.push(context.ablation(concealed)?);
@@ -542,8 +537,12 @@ fn is_average_precision(metric: &Metric) -> bool {
     matches!(metric.measure(), Measure::AveragePrecision(_))
 }
 
+fn has_system(systems: &[SystemSpec], name: &str) -> bool {
+    systems.iter().any(|system| system.name == name)
+}
+
 /// Pairs a dataset with a score.
-fn scored(id: &DatasetId, score: f64) -> lodeseek_ranking::Scored {
+fn with_score(id: &DatasetId, score: f64) -> lodeseek_ranking::Scored {
     lodeseek_ranking::Scored {
         id: id.clone(),
         score,

@@ -16,12 +16,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Number of fields with indicators: title, description, tags, author and summary.
-const FIELDS: usize = 5;
+const FIELD_COUNT: usize = 5;
 /// Measures of an explanation, in the order of the columns.
 const MEASURES: [&str; 2] = ["query relevance", "target similarity"];
 
 /// Fields that indicate a judgement.
-type Indicators = [u8; FIELDS];
+type Indicators = [u8; FIELD_COUNT];
 
 /// A judgement of a dataset for a case.
 #[derive(Deserialize)]
@@ -148,7 +148,7 @@ pub(super) fn read_qrels(path: &Path) -> anyhow::Result<Qrels> {
     for judgement in &judgements {
         let (case, dataset) = (&judgement.case_id, &judgement.dataset);
         ensure!(
-            qrels.judged(case, dataset).is_none(),
+            qrels.find_grade(case, dataset).is_none(),
             "{}: dataset {dataset} is judged twice for case {case}",
             path.display()
         );
@@ -231,12 +231,12 @@ fn measure_fields(path: &Path, judgements: &[Judgement]) -> anyhow::Result<[f64;
         if let Some(found) = &explanation.query
             && judgement.query_rel > 0
         {
-            values[0].push(f1(found, &judgement.field_query_rel));
+            values[0].push(f1_score(found, &judgement.field_query_rel));
         }
         if let Some(found) = &explanation.dataset
             && judgement.target_sim > 0
         {
-            values[1].push(f1(found, &judgement.field_target_sim));
+            values[1].push(f1_score(found, &judgement.field_target_sim));
         }
     }
     if let Some(case) = cases.keys().find(|case| !known.contains(case.as_str())) {
@@ -246,7 +246,7 @@ fn measure_fields(path: &Path, judgements: &[Judgement]) -> anyhow::Result<[f64;
 }
 
 /// Returns the F1 of indicated fields: the harmonic mean of precision and recall; 0 if no field is indicated by either.
-fn f1(found: &Indicators, expected: &Indicators) -> f64 {
+fn f1_score(found: &Indicators, expected: &Indicators) -> f64 {
     let (mut common, mut total) = (0, 0);
     for (found, expected) in found.iter().zip(expected) {
         common += u32::from(*found == 1 && *expected == 1);

@@ -5,7 +5,7 @@
 //! fields). [`CoordinateSearch`] tries a few hundred. With 0 in the grid, which the authors' grid lacks, a field can be
 //! ignored.
 
-use super::tuning::{check_disjoint, training_judgements};
+use super::tuning::{check_disjoint, compare_scores, training_judgements};
 use super::{LearnOn, TuneError};
 use crate::neighbors::parallel_map;
 use lodeseek_eval::{CoordinateSearch, Progress, Start};
@@ -52,7 +52,7 @@ pub struct WeightProgress {
 impl WeightTuning {
     /// Default number of candidate documents of a topic. It exceeds the depth of a ranking, so the bound seldom
     /// matters.
-    pub const CANDIDATES: usize = 1000;
+    pub const DEFAULT_CANDIDATES: usize = 1000;
 
     /// Learns weights for every fold that is not in `known`. Folds run in parallel; `done` is called as each one ends.
     pub fn run(
@@ -68,11 +68,10 @@ impl WeightTuning {
             if let Some(&known) = known.get(&fold) {
                 return known;
             }
-            let progress = |search| progress(WeightProgress { fold, search });
             let tuned = self.learn(
                 pools,
                 &training_judgements(&folds.0[fold], self.learn_on),
-                &progress,
+                &|search| progress(WeightProgress { fold, search }),
             );
             done(fold, &tuned);
             tuned
@@ -95,14 +94,6 @@ impl WeightTuning {
                     .map(|topic| TrainingTopic::new(qrels, topic, pools.get(topic)))
             })
             .collect();
-        let objective = |point: &[f64]| {
-            let weights = field_weights_at(&fields, point);
-            let values: Vec<f64> = topics
-                .iter()
-                .map(|topic| topic.value(self.objective, &weights))
-                .collect();
-            lodeseek_eval::mean(&values)
-        };
         let published = fields
             .iter()
             .map(|&field| self.published.weight(field))
@@ -114,7 +105,18 @@ impl WeightTuning {
         let search = CoordinateSearch::default()
             .with_grid(&self.grid)
             .with_starts(starts);
-        let optimum = search.maximize(fields.len(), &objective, progress);
+        let optimum = search.maximize(
+            fields.len(),
+            &|point: &[f64]| {
+                let weights = field_weights_at(&fields, point);
+                let mut values = Vec::with_capacity(topics.len());
+                for topic in &topics {
+                    values.push(topic.value(self.objective, &weights));
+                }
+                lodeseek_eval::mean(&values)
+            },
+            progress,
+        );
         TunedWeights {
             weights: field_weights_at(&fields, &optimum.weights),
             learned: optimum.value,
@@ -144,11 +146,11 @@ impl<'p> TrainingTopic<'p> {
         pool.sort_by(|a, b| b.0.cmp(&a.0));
         let documents = pool
             .into_iter()
-            .map(|(id, parts)| (parts, qrels.judged(topic, id.as_str())))
+            .map(|(id, parts)| (parts, qrels.find_grade(topic, id.as_str())))
             .collect();
         Self {
             documents,
-            judged: Grades::judged(qrels, topic),
+            judged: Grades::judgements(qrels, topic),
         }
     }
 
@@ -163,13 +165,12 @@ impl<'p> TrainingTopic<'p> {
             .enumerate()
             .map(|(place, (parts, _))| (parts.score(weights), place))
             .collect();
-        let before = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         let depth = metric.depth();
         if depth > 0 && order.len() > depth {
-            order.select_nth_unstable_by(depth, before);
+            order.select_nth_unstable_by(depth, compare_scores);
             order.truncate(depth);
         }
-        order.sort_unstable_by(before);
+        order.sort_unstable_by(compare_scores);
         let grades: Vec<Option<i32>> = order
             .into_iter()
             .map(|(_, place)| self.documents[place].1)

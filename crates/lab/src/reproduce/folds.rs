@@ -54,13 +54,12 @@ impl FoldSource {
                 } else {
                     Folds::read(&folder)?
                 };
-                let both = || {
+                folds.check(qrels).with_context(|| {
                     format!(
                         "the folds of {} and the judgements do not belong together",
                         folder.display()
                     )
-                };
-                folds.check(qrels).with_context(both)?;
+                })?;
                 Ok(folds)
             }
         }

@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Number of coefficients: the intercept and one for each feature.
-const COEFFICIENTS: usize = MatchFeatures::LEN + 1;
+const COEFFICIENT_COUNT: usize = MatchFeatures::LEN + 1;
 /// Weight of the squared coefficients in the loss, which keeps them finite.
-const RIDGE: f64 = 0.1;
+const RIDGE_WEIGHT: f64 = 0.1;
 /// Number of steps of Newton's method. Later ones change no digit that is printed.
 const MAX_STEPS: usize = 30;
 /// Maximum number of hits of a topic that are read.
@@ -109,7 +109,6 @@ impl Counts {
     /// Returns the share of relevant datasets among the good ones, the share of relevant datasets that are good, and the number of
     /// good ones of a topic.
     fn measures(self) -> [f64; 3] {
-        let share = |part: usize, all: usize| part as f64 / all.max(1) as f64;
         [
             share(self.good_and_relevant, self.good),
             share(self.good_and_relevant, self.relevant),
@@ -118,12 +117,16 @@ impl Counts {
     }
 }
 
-/// Returns true if a learned model marks a sample as good.
-fn is_good(coefficients: &[f64; COEFFICIENTS], sample: &Sample) -> bool {
-    sample.is_named || probability(coefficients, sample) >= MatchFeatures::MIN_PROBABILITY
+fn share(part: usize, all: usize) -> f64 {
+    part as f64 / all.max(1) as f64
 }
 
-fn probability(coefficients: &[f64; COEFFICIENTS], sample: &Sample) -> f64 {
+/// Returns true if a learned model marks a sample as good.
+fn is_good(coefficients: &[f64; COEFFICIENT_COUNT], sample: &Sample) -> bool {
+    sample.is_named || estimate_probability(coefficients, sample) >= MatchFeatures::MIN_PROBABILITY
+}
+
+fn estimate_probability(coefficients: &[f64; COEFFICIENT_COUNT], sample: &Sample) -> f64 {
     let mut sum = coefficients[0];
     for (value, weight) in sample.values.iter().zip(&coefficients[1..]) {
         sum += value * weight;
@@ -132,19 +135,19 @@ fn probability(coefficients: &[f64; COEFFICIENTS], sample: &Sample) -> f64 {
 }
 
 /// Returns the coefficients of logistic regression with a ridge penalty, by Newton's method.
-fn regress(topics: &[&JudgedTopic]) -> [f64; COEFFICIENTS] {
-    let mut coefficients = [0.0; COEFFICIENTS];
+fn fit_coefficients(topics: &[&JudgedTopic]) -> [f64; COEFFICIENT_COUNT] {
+    let mut coefficients = [0.0; COEFFICIENT_COUNT];
     for _ in 0..MAX_STEPS {
-        let mut gradient = Mat::<f64>::zeros(COEFFICIENTS, 1);
-        let mut hessian = Mat::<f64>::zeros(COEFFICIENTS, COEFFICIENTS);
+        let mut gradient = Mat::<f64>::zeros(COEFFICIENT_COUNT, 1);
+        let mut hessian = Mat::<f64>::zeros(COEFFICIENT_COUNT, COEFFICIENT_COUNT);
         for (place, coefficient) in coefficients.iter().enumerate() {
-            hessian[(place, place)] = RIDGE;
-            gradient[(place, 0)] = -RIDGE * coefficient;
+            hessian[(place, place)] = RIDGE_WEIGHT;
+            gradient[(place, 0)] = -RIDGE_WEIGHT * coefficient;
         }
         for sample in topics.iter().flat_map(|topic| &topic.samples) {
-            let estimate = probability(&coefficients, sample);
+            let estimate = estimate_probability(&coefficients, sample);
             let target = f64::from(u8::from(sample.is_relevant));
-            let mut row = [1.0; COEFFICIENTS];
+            let mut row = [1.0; COEFFICIENT_COUNT];
             row[1..].copy_from_slice(&sample.values);
             for (i, left) in row.iter().enumerate() {
                 gradient[(i, 0)] += (target - estimate) * left;
@@ -250,14 +253,14 @@ impl MarkedRanking {
             let others = topics
                 .iter()
                 .filter(|(id, _)| !tested.contains(id.as_str()));
-            let learned = regress(&others.map(|(_, topic)| topic).collect::<Vec<_>>());
+            let learned = fit_coefficients(&others.map(|(_, topic)| topic).collect::<Vec<_>>());
             for (id, topic) in topics {
                 if tested.contains(id.as_str()) {
                     by_folds.add(topic, |sample| is_good(&learned, sample));
                 }
             }
         }
-        let all = regress(&topics.values().collect::<Vec<_>>());
+        let all = fit_coefficients(&topics.values().collect::<Vec<_>>());
         let mut of_program = Counts::default();
         for topic in topics.values() {
             of_program.add(topic, |sample| sample.is_good);
@@ -265,13 +268,13 @@ impl MarkedRanking {
         let coefficients = all.map(|one| format!("{one:.2}")).join(", ");
         let constants = format!("coefficients learned on all topics: {coefficients}");
         [
-            row(
+            build_row(
                 &format!("{}, by folds", self.name),
                 by_folds,
                 &self.expected,
                 Some(constants),
             ),
-            row(
+            build_row(
                 &format!("{}, constants of the program", self.name),
                 of_program,
                 &self.expected_of_program,
@@ -281,12 +284,12 @@ impl MarkedRanking {
     }
 }
 
-fn row(name: &str, counts: Counts, expected: &[f64], note: Option<String>) -> RowReport {
+fn build_row(name: &str, counts: Counts, expected: &[f64], note: Option<String>) -> RowReport {
     let mut cells = Vec::new();
     for (place, measured) in counts.measures().into_iter().enumerate() {
         cells.push(match expected.get(place) {
             Some(expected) => Cell::new(*expected, measured),
-            None => Cell::unexpected(measured),
+            None => Cell::without_expectation(measured),
         });
     }
     RowReport {
@@ -356,7 +359,7 @@ mod tests {
             samples: samples.collect(),
             relevant: 9,
         };
-        let learned = regress(&[&topic]);
+        let learned = fit_coefficients(&[&topic]);
         assert!(learned[3] > 1.0, "{learned:?}");
         let mut counts = Counts::default();
         counts.add(&topic, |sample| is_good(&learned, sample));

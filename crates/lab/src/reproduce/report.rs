@@ -85,7 +85,7 @@ impl Cell {
 
     /// Builds a cell without an expected score.
     #[must_use]
-    pub fn unexpected(measured: f64) -> Self {
+    pub fn without_expectation(measured: f64) -> Self {
         Self {
             outcome: Outcome::New,
             ..Self::new(measured, measured)
@@ -137,26 +137,26 @@ impl Cell {
     }
 
     fn markdown(&self) -> String {
-        let mut text = decimals(self.measured);
+        let mut text = format_score(self.measured);
         if let Some(spread) = self.spread {
             let _ = write!(
                 text,
                 " ± {} ({})",
-                decimals(spread.bootstrap),
-                decimals(spread.published)
+                format_score(spread.bootstrap),
+                format_score(spread.published)
             );
         }
         let _ = match self.outcome {
             Outcome::Ok => Ok(()),
             Outcome::New => write!(text, " (new)"),
-            outcome => write!(text, " ({outcome}: {})", decimals(self.expected)),
+            outcome => write!(text, " ({outcome}: {})", format_score(self.expected)),
         };
         text
     }
 }
 
 /// Formats a score with four decimals and without the leading zero. A score that was not measured is a dash.
-fn decimals(score: f64) -> String {
+fn format_score(score: f64) -> String {
     if score.is_nan() {
         return "–".to_owned();
     }
@@ -193,15 +193,15 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Level of significance of published decisions. Their p values are not corrected.
-    pub const LEVEL: f64 = 0.05;
+    /// Level of significance of published decisions: a p value below it is significant. Their p values are not corrected.
+    pub const MAX_P_VALUE: f64 = 0.05;
 
     /// Builds a decision from a published one and a comparison. A loss is never an improvement.
     #[must_use]
     pub fn new(published: bool, comparison: &Comparison) -> Self {
         Self {
             published,
-            found: comparison.difference > 0.0 && comparison.p < Self::LEVEL,
+            found: comparison.difference > 0.0 && comparison.p < Self::MAX_P_VALUE,
         }
     }
 
@@ -273,7 +273,10 @@ impl RowReport {
 }
 
 fn difference_with_p(comparison: &Comparison) -> String {
-    let (difference, p) = (signed(comparison.difference), p_value(comparison.p));
+    let (difference, p) = (
+        format_difference(comparison.difference),
+        p_value(comparison.p),
+    );
     let corrected = p_value(comparison.corrected_p);
     let effect = comparison
         .effect_size
@@ -282,11 +285,11 @@ fn difference_with_p(comparison: &Comparison) -> String {
 }
 
 /// Formats a difference with its sign and four decimals.
-fn signed(difference: f64) -> String {
+fn format_difference(difference: f64) -> String {
     format!(
         "{}{}",
         if difference < 0.0 { "−" } else { "+" },
-        decimals(difference.abs())
+        format_score(difference.abs())
     )
 }
 
@@ -294,7 +297,7 @@ fn p_value(p: f64) -> String {
     if p < 1e-4 {
         format!("{p:.0e}")
     } else {
-        decimals(p)
+        format_score(p)
     }
 }
 
@@ -424,13 +427,13 @@ impl RankingReport {
             .max()
             .unwrap_or(0);
         for rank in 0..depth {
-            let cell = |column: &RankingColumn| {
-                column
-                    .ranks
-                    .get(rank)
-                    .map_or("–".to_owned(), RankCell::markdown)
-            };
-            let cells: Vec<String> = self.columns.iter().map(cell).collect();
+            let mut cells = Vec::with_capacity(self.columns.len());
+            for column in &self.columns {
+                cells.push(match column.ranks.get(rank) {
+                    Some(cell) => cell.markdown(),
+                    None => "–".to_owned(),
+                });
+            }
             let _ = writeln!(text, "| {} | {} |", rank + 1, cells.join(" | "));
         }
         text
@@ -557,7 +560,7 @@ impl TableReport {
                     remarks.push(format!(
                         "{}, {measure}, expected {}: {reason}",
                         row.name,
-                        decimals(cell.expected)
+                        format_score(cell.expected)
                     ));
                 }
             }
@@ -586,7 +589,7 @@ impl TableReport {
                 .filter(|row| !row.fused)
                 .map(|row| row.cells[column].measured);
             let difference = fused.cells[column].measured - single.reduce(f64::max)?;
-            differences.push(format!("{measure} {}", signed(difference)));
+            differences.push(format!("{measure} {}", format_difference(difference)));
         }
         Some(format!(
             "{}, over the best single run of each column: {}.",
@@ -600,18 +603,20 @@ impl Report {
     /// Returns true if a cell, a decision of significance or a rank differs without a stated reason.
     #[must_use]
     pub fn fails(&self) -> bool {
-        let rows = || self.tables.iter().flat_map(|table| &table.rows);
-        rows()
-            .flat_map(|row| &row.cells)
-            .any(|cell| cell.outcome == Outcome::Fail)
-            || rows()
-                .flat_map(|row| &row.decisions)
-                .any(|decision| decision.outcome() == Outcome::Fail)
-            || self
-                .rankings
-                .iter()
-                .flat_map(RankingReport::outcomes)
-                .any(|outcome| outcome == Outcome::Fail)
+        for row in self.tables.iter().flat_map(|table| &table.rows) {
+            if row.cells.iter().any(|cell| cell.outcome == Outcome::Fail)
+                || row
+                    .decisions
+                    .iter()
+                    .any(|decision| decision.outcome() == Outcome::Fail)
+            {
+                return true;
+            }
+        }
+        self.rankings
+            .iter()
+            .flat_map(RankingReport::outcomes)
+            .any(|outcome| outcome == Outcome::Fail)
     }
 
     /// Returns a section in Markdown. It depends only on the condition and its data: it contains no date, time or
@@ -637,7 +642,7 @@ impl Report {
                 table.title,
                 table.source.trim()
             );
-            let (open, close) = markers("table", &format!("{}/{}", self.name, table.id));
+            let (open, close) = section_markers("table", &format!("{}/{}", self.name, table.id));
             let _ = write!(
                 text,
                 "{open}\n{}{close}\n\n{}.\n",
@@ -656,7 +661,7 @@ impl Report {
                 ranking.title,
                 ranking.source.trim()
             );
-            let (open, close) = markers("table", &format!("{}/{}", self.name, ranking.id));
+            let (open, close) = section_markers("table", &format!("{}/{}", self.name, ranking.id));
             let _ = write!(
                 text,
                 "{open}\n{}{close}\n\n{}.\n",
@@ -676,7 +681,7 @@ impl Report {
         sections.insert(self.name.clone(), format!("\n{}", self.markdown()));
         let mut text = HEAD.to_owned();
         for (name, section) in &sections {
-            let (open, close) = markers("condition", name);
+            let (open, close) = section_markers("condition", name);
             let _ = write!(text, "\n{open}{section}{close}\n");
         }
         text
@@ -719,7 +724,7 @@ const HEAD: &str = "# Results\n\nWritten by `lodeseek-lab reproduce`; do not edi
                     what was expected\nto four decimals, the expected score stands behind it: OKish up to .0005 away, known \
                     with a reason below, else FAIL.\n";
 
-fn markers(kind: &str, name: &str) -> (String, String) {
+fn section_markers(kind: &str, name: &str) -> (String, String) {
     (
         format!("<!-- {kind} {name} -->"),
         format!("<!-- /{kind} {name} -->"),
@@ -736,7 +741,7 @@ pub fn marked_sections(kind: &str, text: &str) -> Vec<(String, String)> {
         let Some((name, body)) = after.split_once(" -->") else {
             break;
         };
-        if let Some((body, after)) = body.split_once(&markers(kind, name).1) {
+        if let Some((body, after)) = body.split_once(&section_markers(kind, name).1) {
             found.push((name.to_owned(), body.to_owned()));
             rest = after;
         }
@@ -785,7 +790,7 @@ mod tests {
             "– (known: .2340)"
         );
         assert_eq!(
-            (decimals(0.5), decimals(1.0)),
+            (format_score(0.5), format_score(1.0)),
             (".5000".to_owned(), "1.0000".to_owned())
         );
     }

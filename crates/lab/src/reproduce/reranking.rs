@@ -187,7 +187,10 @@ impl ExperimentContext<'_> {
             let query = queries.0.iter().find(|query| query.id == *topic);
             let query = query.with_context(|| format!("the judged topic {topic} has no text"))?;
             let searcher = self.searcher_for(searchers, &query.id);
-            run.insert(&query.id, searcher.rank(&query.text, FusionTuning::DEPTH)?);
+            run.insert(
+                &query.id,
+                searcher.rank(&query.text, FusionTuning::DEFAULT_DEPTH)?,
+            );
         }
         Ok((run, None))
     }
@@ -258,18 +261,15 @@ impl ExperimentContext<'_> {
                 .all(|fold| fold.weights.len() == runs.len()),
             "the fusion learned another number of weights than there are rankings"
         );
-        let weights = |weights: &[f64]| {
-            weights
+        let mut by_fold = Vec::with_capacity(tuned.folds.len());
+        for fold in &tuned.folds {
+            let weights: Vec<String> = fold
+                .weights
                 .iter()
                 .map(|weight| format!("{weight:.2}"))
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        let by_fold: Vec<String> = tuned
-            .folds
-            .iter()
-            .map(|fold| weights(&fold.weights))
-            .collect();
+                .collect();
+            by_fold.push(weights.join(" "));
+        }
         let note = format!(
             "weights by fold: {}; {:.1} candidates on average",
             by_fold.join("; "),

@@ -6,6 +6,7 @@ use lodeseek_eval::{Fold, Folds, Grades, Metric, Qrels, Run, mean};
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Method, Normalization, Pool};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
@@ -130,14 +131,14 @@ impl Default for FusionTuning {
             objective: vec![Metric::ndcg(10)],
             learn_on: LearnOn::default(),
             search: CoordinateSearch::default(),
-            depth: Self::DEPTH,
+            depth: Self::DEFAULT_DEPTH,
         }
     }
 }
 
 impl FusionTuning {
     /// Default number of documents of a topic.
-    pub const DEPTH: usize = 100;
+    pub const DEFAULT_DEPTH: usize = 100;
 
     /// Sets the methods to choose from.
     #[must_use]
@@ -203,7 +204,7 @@ impl FusionTuning {
         let mut sizes = Vec::new();
         for (fold, tuned) in folds.0.iter().zip(&learned) {
             for topic in fold.test.topics() {
-                let pool = pool(runs, tuned.method, topic);
+                let pool = pool_rankings(runs, tuned.method, topic);
                 let ranking = pool.fuse(&tuned.weights);
                 sizes.push(ranking.len() as f64);
                 if !ranking.is_empty() {
@@ -230,18 +231,15 @@ impl FusionTuning {
         let mut validated = Vec::new();
         if self.methods.len() > 1 {
             for &method in &self.methods {
-                let on_step = |search| {
+                let optimum = self.optimize(runs, method, &[&parts.train], &|search| {
                     progress(TuningProgress {
                         fold,
                         method,
                         search,
                     })
-                };
-                let weights = self
-                    .optimize(runs, method, &[&parts.train], &on_step)
-                    .weights;
+                });
                 let value = TrainingTopics::new(runs, method, &[&parts.valid], &self.objective)
-                    .value(&weights);
+                    .value(&optimum.weights);
                 validated.push((method, value));
                 if value > best.1 {
                     best = (method, value);
@@ -249,18 +247,17 @@ impl FusionTuning {
             }
         }
         let method = best.0;
-        let on_step = |search| {
-            progress(TuningProgress {
-                fold,
-                method,
-                search,
-            })
-        };
         let optimum = self.optimize(
             runs,
             method,
             &training_judgements(parts, self.learn_on),
-            &on_step,
+            &|search| {
+                progress(TuningProgress {
+                    fold,
+                    method,
+                    search,
+                })
+            },
         );
         let topics = parts.test.topics().count();
         TunedFold {
@@ -287,6 +284,11 @@ impl FusionTuning {
             on_step,
         )
     }
+}
+
+/// Orders pairs of score and position: the highest score first, ties by position.
+pub(super) fn compare_scores(one: &(f64, usize), other: &(f64, usize)) -> Ordering {
+    other.0.total_cmp(&one.0).then(one.1.cmp(&other.1))
 }
 
 pub(super) fn training_judgements(fold: &Fold, learn_on: LearnOn) -> Vec<&Qrels> {
@@ -326,7 +328,7 @@ pub(super) fn check_disjoint(folds: &Folds, learn_on: LearnOn) -> Result<(), Tun
     Ok(())
 }
 
-fn pool(runs: &[Run], method: Method, topic: &str) -> Pool {
+fn pool_rankings(runs: &[Run], method: Method, topic: &str) -> Pool {
     let none = Ranking::default();
     let rankings: Vec<&Ranking> = runs
         .iter()
@@ -378,7 +380,7 @@ impl<'o> TrainingTopics<'o> {
     fn value(&self, weights: &[f64]) -> f64 {
         let mut sum = 0.0;
         for topic in &self.topics {
-            let grades = topic.ranked(weights, self.depth);
+            let grades = topic.grades_by_rank(weights, self.depth);
             sum += self
                 .objective
                 .iter()
@@ -391,33 +393,32 @@ impl<'o> TrainingTopics<'o> {
 
 impl TrainingTopic {
     fn new(runs: &[Run], method: Method, qrels: &Qrels, topic: &str) -> Self {
-        let pool = pool(runs, method, topic);
+        let pool = pool_rankings(runs, method, topic);
         let grades = pool
             .documents()
-            .map(|document| qrels.judged(topic, document))
+            .map(|document| qrels.find_grade(topic, document))
             .collect();
         Self {
             pool,
             grades,
-            judged: Grades::judged(qrels, topic),
+            judged: Grades::judgements(qrels, topic),
         }
     }
 
     /// Returns the grades of the first ranks. The pool has the order of equal scores, so positions break ties as ids
     /// would.
-    fn ranked(&self, weights: &[f64], depth: usize) -> Vec<Option<i32>> {
+    fn grades_by_rank(&self, weights: &[f64], depth: usize) -> Vec<Option<i32>> {
         let scores = self.pool.scores(weights);
         let mut order: Vec<(f64, usize)> = scores
             .iter()
             .enumerate()
             .filter_map(|(place, score)| Some(((*score)?, place)))
             .collect();
-        let before = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         if order.len() > depth {
-            order.select_nth_unstable_by(depth, before);
+            order.select_nth_unstable_by(depth, compare_scores);
             order.truncate(depth);
         }
-        order.sort_unstable_by(before);
+        order.sort_unstable_by(compare_scores);
         order
             .into_iter()
             .map(|(_, place)| self.grades[place])
@@ -428,14 +429,13 @@ impl TrainingTopic {
 /// Returns for every run the position of the first run with the same rankings: its own position unless it is a
 /// duplicate. Tags are ignored.
 #[must_use]
-pub fn distinct(runs: &[Run]) -> Vec<usize> {
-    let same = |a: &Run, b: &Run| a.len() == b.len() && a.iter().eq(b.iter());
+pub fn find_duplicate_runs(runs: &[Run]) -> Vec<usize> {
     runs.iter()
         .enumerate()
         .map(|(own, run)| {
             runs[..own]
                 .iter()
-                .position(|other| same(run, other))
+                .position(|other| run.len() == other.len() && run.iter().eq(other.iter()))
                 .unwrap_or(own)
         })
         .collect()
@@ -575,7 +575,7 @@ mod tests {
         let mut runs = runs();
         runs.push(runs[1].clone());
         runs[3].tag = "another".to_owned();
-        assert_eq!(distinct(&runs), [0, 1, 2, 1]);
+        assert_eq!(find_duplicate_runs(&runs), [0, 1, 2, 1]);
     }
 
     proptest! {
@@ -601,7 +601,7 @@ mod tests {
             for method in [Method::default(), Method::CombSum(Normalization::ZScore), Method::Mixed(Normalization::MinMax)] {
                 for metric in ["nDCG@2", "AP@3", "RR"].map(|name| name.parse::<Metric>().expect(name)) {
                     let value = TrainingTopics::new(&runs, method, &[&qrels], std::slice::from_ref(&metric)).value(&weights);
-                    prop_assert!((value - mean(&qrels.topics().map(|topic| metric.evaluate(&qrels, topic, &pool(&runs, method, topic).fuse(&weights))).collect::<Vec<_>>())).abs() < 1e-12);
+                    prop_assert!((value - mean(&qrels.topics().map(|topic| metric.evaluate(&qrels, topic, &pool_rankings(&runs, method, topic).fuse(&weights))).collect::<Vec<_>>())).abs() < 1e-12);
                 }
             }
         }

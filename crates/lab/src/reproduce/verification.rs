@@ -306,14 +306,15 @@ impl VerifiedCollection {
 
     /// Returns the value of every judged topic, and 0 for topics without a ranking.
     pub(super) fn values(&self, run: &Run, measure: Metric) -> BTreeMap<String, f64> {
-        let of = |topic: &String| {
-            run.ranking(topic)
-                .map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking))
-        };
-        self.topics
-            .iter()
-            .map(|topic| (topic.clone(), of(topic)))
-            .collect()
+        let mut values = BTreeMap::new();
+        for topic in &self.topics {
+            let value = match run.ranking(topic) {
+                Some(ranking) => measure.evaluate(&self.qrels, topic, ranking),
+                None => 0.0,
+            };
+            values.insert(topic.clone(), value);
+        }
+        values
     }
 
     /// Returns the value of every judged topic: the mean over its questions, 0 for a question without a ranking.
@@ -358,25 +359,15 @@ impl VerifiedCollection {
 
     /// Returns the grade of a dataset for a topic, if it is judged.
     pub(super) fn grade(&self, topic: &str, document: &str) -> Option<i32> {
-        self.qrels.judged(topic, document)
+        self.qrels.find_grade(topic, document)
     }
 
     pub(super) fn mean_of_folds(&self, values: &BTreeMap<String, f64>) -> f64 {
-        let of = |qrels: &Qrels| {
-            mean(
-                &qrels
-                    .topics()
-                    .map(|topic| values[topic])
-                    .collect::<Vec<_>>(),
-            )
-        };
-        mean(
-            &self
-                .folds
-                .0
-                .iter()
-                .map(|fold| of(&fold.test))
-                .collect::<Vec<_>>(),
-        )
+        let mut means = Vec::with_capacity(self.folds.0.len());
+        for fold in &self.folds.0 {
+            let values: Vec<f64> = fold.test.topics().map(|topic| values[topic]).collect();
+            means.push(mean(&values));
+        }
+        mean(&means)
     }
 }

@@ -176,13 +176,13 @@ const METHODS: [&str; 40] = [
     "encoder",
 ];
 
-/// Sizes of the windows in words: after a name, before it, before it up to "on", in a definition after it, and before
+/// Maximum sizes of the windows in words: after a name, before it, before it up to "on", in a definition after it, and before
 /// "on".
-const BEHIND: usize = 4;
-const BEFORE: usize = 5;
-const UP_TO_ON: usize = 4;
-const EXPLANATION: usize = 8;
-const BEFORE_ON: usize = 18;
+const MAX_WORDS_BEHIND: usize = 4;
+const MAX_WORDS_BEFORE: usize = 5;
+const MAX_WORDS_UP_TO_ON: usize = 4;
+const MAX_DEFINITION_WORDS: usize = 8;
+const MAX_WORDS_BEFORE_ON: usize = 18;
 
 /// Returns the tokens that a byte range of the text overlaps.
 pub(super) fn token_range(tokens: &[Token], place: &Range<usize>) -> Range<usize> {
@@ -192,7 +192,7 @@ pub(super) fn token_range(tokens: &[Token], place: &Range<usize>) -> Range<usize
 }
 
 /// Returns the strongest cue around these tokens, which are a list or a single name.
-pub(super) fn cue(tokens: &[Token], list: &Range<usize>) -> Option<Cue> {
+pub(super) fn find_cue(tokens: &[Token], list: &Range<usize>) -> Option<Cue> {
     let (before, behind) = (&tokens[..list.start], &tokens[list.end..]);
     let is_list = tokens[list.clone()].iter().any(is_joint);
     if is_kind_behind(behind) || is_explained_as_kind(behind) || is_kind_before(before, is_list) {
@@ -204,10 +204,13 @@ pub(super) fn cue(tokens: &[Token], list: &Range<usize>) -> Option<Cue> {
 /// Returns true if a neighbouring word makes the name that of a method: "the NAME optimizer", "our method NAME", "NAME,
 /// a model".
 pub(super) fn is_method(tokens: &[Token], name: &Range<usize>) -> bool {
-    let is_method = |token: &Token| METHODS.contains(&token.word.as_str());
-    tokens.get(name.end).is_some_and(is_method)
-        || tokens[..name.start].last().is_some_and(is_method)
-        || definition_head(&tokens[name.end..]).is_some_and(is_method)
+    tokens.get(name.end).is_some_and(is_method_word)
+        || tokens[..name.start].last().is_some_and(is_method_word)
+        || definition_head(&tokens[name.end..]).is_some_and(is_method_word)
+}
+
+fn is_method_word(token: &Token) -> bool {
+    METHODS.contains(&token.word.as_str())
 }
 
 /// Returns true if the words describe a dataset: "large scale dataset".
@@ -224,7 +227,7 @@ pub(super) fn describes_one_dataset(words: &[Token]) -> bool {
 }
 
 fn is_kind_behind(tokens: &[Token]) -> bool {
-    for token in tokens.iter().take(BEHIND) {
+    for token in tokens.iter().take(MAX_WORDS_BEHIND) {
         let word = token.word.as_str();
         if KINDS.contains(&word) {
             return true;
@@ -250,14 +253,12 @@ fn definition_head(tokens: &[Token]) -> Option<&Token> {
     };
     let begins = matches!(first.word.as_str(), "," | "is")
         && matches!(article.word.as_str(), "a" | "an" | "the" | "one");
-    let goes_on =
-        |token: &&Token| token.is_word() && !FUNCTION_WORDS.contains(&token.word.as_str());
     let mut words = rest
         .iter()
-        .take(EXPLANATION)
-        .take_while(goes_on)
+        .take(MAX_DEFINITION_WORDS)
+        .take_while(|token| token.is_word() && !FUNCTION_WORDS.contains(&token.word.as_str()))
         .filter(|_| begins);
-    words.find(|token| is_kind(&token.word) || METHODS.contains(&token.word.as_str()))
+    words.find(|token| is_kind(&token.word) || is_method_word(token))
 }
 
 /// Recognises "datasets such as NAME" and "the benchmark NAME". "datasets, NAME and OTHER" counts only before a list.
@@ -265,7 +266,7 @@ fn is_kind_before(tokens: &[Token], is_list: bool) -> bool {
     let links = tokens
         .iter()
         .rev()
-        .take(BEFORE)
+        .take(MAX_WORDS_BEFORE)
         .take_while(|token| LINKS.contains(&token.word.as_str()))
         .count();
     let (rest, links) = tokens.split_at(tokens.len() - links);
@@ -293,7 +294,7 @@ pub(super) fn is_kind(word: &str) -> bool {
 /// Recognises "… results … on the NAME" and "On NAME, … results …".
 fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
     let before = &tokens[..name.start];
-    let near = before.iter().rev().take(UP_TO_ON);
+    let near = before.iter().rev().take(MAX_WORDS_UP_TO_ON);
     let Some(steps) = near
         .clone()
         .position(|token| matches!(token.word.as_str(), "on" | "over" | "across"))
@@ -316,8 +317,11 @@ fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
     let after = tokens[name.end..]
         .iter()
         .take_while(|token| !ends_sentence(token));
-    sentence.clone().take(BEFORE_ON).any(is_experiment_word)
-        || sentence.next().is_none() && after.take(BEFORE_ON).any(is_experiment_word)
+    sentence
+        .clone()
+        .take(MAX_WORDS_BEFORE_ON)
+        .any(is_experiment_word)
+        || sentence.next().is_none() && after.take(MAX_WORDS_BEFORE_ON).any(is_experiment_word)
 }
 
 fn ends_sentence(token: &Token) -> bool {
@@ -330,7 +334,7 @@ fn is_experiment_word(token: &Token) -> bool {
 
 /// Returns the enumeration that contains a name: "A, B and C", "A → B". Its other items may be unknown: up to four
 /// words with a capital or a digit each.
-pub(super) fn list(tokens: &[Token], name: &Range<usize>) -> Range<usize> {
+pub(super) fn find_list(tokens: &[Token], name: &Range<usize>) -> Range<usize> {
     let mut list = name.clone();
     for _ in 0..MAX_LIST_ITEMS {
         let Some(more) = item_behind(&tokens[list.end..]) else {
@@ -358,7 +362,7 @@ fn item_behind(tokens: &[Token]) -> Option<usize> {
         .take(MAX_ITEM_TOKENS)
         .take_while(|token| is_item(token))
         .count();
-    (joints > 0 && words > 0 && joins(&tokens[..joints])).then_some(joints + words)
+    (joints > 0 && words > 0 && are_joints(&tokens[..joints])).then_some(joints + words)
 }
 
 fn item_before(tokens: &[Token]) -> Option<usize> {
@@ -375,7 +379,7 @@ fn item_before(tokens: &[Token]) -> Option<usize> {
         .take(MAX_ITEM_TOKENS)
         .take_while(|token| is_item(token))
         .count();
-    (joints > 0 && words > 0 && joins(&tokens[rest.len()..])).then_some(joints + words)
+    (joints > 0 && words > 0 && are_joints(&tokens[rest.len()..])).then_some(joints + words)
 }
 
 /// Largest number of items on each side of a name. The bound keeps long lists linear, because each of their names
@@ -408,13 +412,16 @@ fn is_joint(token: &Token) -> bool {
 }
 
 /// Returns true if these tokens join two items. "to" and hyphens count only in arrows: "A -> B", "A $\to$ B".
-fn joins(joints: &[Token]) -> bool {
-    let has = |word: &str| joints.iter().any(|token| token.word == word);
+fn are_joints(joints: &[Token]) -> bool {
     let plain = [",", "and", "or", "&", "/", ";", "→"]
         .iter()
-        .any(|word| has(word));
-    let is_arrow = has(">") || has("\\");
-    is_arrow || plain && !has("to") && !has("-")
+        .any(|word| contains_word(joints, word));
+    let is_arrow = contains_word(joints, ">") || contains_word(joints, "\\");
+    is_arrow || plain && !contains_word(joints, "to") && !contains_word(joints, "-")
+}
+
+fn contains_word(tokens: &[Token], word: &str) -> bool {
+    tokens.iter().any(|token| token.word == word)
 }
 
 fn is_item(token: &Token) -> bool {
@@ -433,36 +440,41 @@ pub(super) fn is_part(tokens: &[Token], name: &Range<usize>) -> bool {
     !starts && before.last().is_some_and(is_item) || behind.is_some_and(is_item)
 }
 
+/// Words after which a paper introduces a name.
+const INTRODUCTIONS: [&str; 16] = [
+    "called",
+    "named",
+    "dubbed",
+    "termed",
+    "denoted",
+    "coined",
+    "abbreviated",
+    "propose",
+    "proposes",
+    "present",
+    "presents",
+    "introduce",
+    "introduces",
+    "develop",
+    "design",
+    "describe",
+];
+
 /// Returns true if the paper introduces the named thing: "we propose NAME", "called NAME".
 pub(super) fn is_introduced(tokens: &[Token], name: &Range<usize>) -> bool {
-    const CALLS: [&str; 16] = [
-        "called",
-        "named",
-        "dubbed",
-        "termed",
-        "denoted",
-        "coined",
-        "abbreviated",
-        "propose",
-        "proposes",
-        "present",
-        "presents",
-        "introduce",
-        "introduces",
-        "develop",
-        "design",
-        "describe",
-    ];
-    let calls = |token: &Token| CALLS.contains(&token.word.as_str());
     let near = tokens[..name.start].iter().rev().take(3);
     near.take_while(|token| {
-        calls(token)
+        introduces_name(token)
             || matches!(
                 token.word.as_str(),
                 "as" | "the" | "a" | "," | "(" | "“" | "\""
             )
     })
-    .any(calls)
+    .any(introduces_name)
+}
+
+fn introduces_name(token: &Token) -> bool {
+    INTRODUCTIONS.contains(&token.word.as_str())
 }
 
 /// Returns the words that the acronym in these tokens abbreviates: "stochastic gradient descent (SGD)" or "SGD
@@ -501,11 +513,11 @@ pub(super) fn expansion_of(tokens: &[Token], name: &Range<usize>) -> Option<Rang
 /// Number of letters of an acronym, and the number of words that its expansion may have beyond them. Both bound the
 /// search.
 const ACRONYM: RangeInclusive<usize> = 2..=16;
-const MORE_WORDS: usize = 5;
+const MAX_EXTRA_WORDS: usize = 5;
 
 /// Returns the words before a position whose initials spell an acronym. Small words may be missing from the acronym.
 fn expansion_before(tokens: &[Token], end: usize, acronym: &[char]) -> Option<Range<usize>> {
-    let least = end.saturating_sub(acronym.len() + MORE_WORDS);
+    let least = end.saturating_sub(acronym.len() + MAX_EXTRA_WORDS);
     let near = &tokens[least..end];
     Some(least + expansion_start(near, acronym, &mut BTreeSet::new())?..end)
 }

@@ -39,14 +39,17 @@ impl PairCounts {
     }
 
     fn from_sets<T: Ord>(ours: &BTreeSet<T>, theirs: &BTreeSet<T>) -> Self {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let both = ours.intersection(theirs).count();
         Self {
-            both: count(both),
-            ours_alone: count(ours.len() - both),
-            theirs_alone: count(theirs.len() - both),
+            both: to_count(both),
+            ours_alone: to_count(ours.len() - both),
+            theirs_alone: to_count(theirs.len() - both),
         }
     }
+}
+
+fn to_count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn share(part: u32, whole: u32) -> f64 {
@@ -144,20 +147,18 @@ impl PairCounts {
 ///
 /// The sample does not depend on the order of the pairs. One more pair changes at most one member of the sample.
 #[must_use]
-pub fn draw<P>(
+pub fn draw_sample<P>(
     pairs: Vec<P>,
     key: impl Fn(&P) -> (usize, &str),
     number: usize,
     seed: u64,
 ) -> Vec<P> {
-    let digest = |pair: &P| {
-        let (line, id) = key(pair);
-        Sha256::digest(format!("{seed}\t{line}\t{id}")).to_vec()
-    };
-    let mut drawn: Vec<(Vec<u8>, P)> = pairs
-        .into_iter()
-        .map(|pair| (digest(&pair), pair))
-        .collect();
+    let mut drawn: Vec<(Vec<u8>, P)> = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let (line, id) = key(&pair);
+        let digest = Sha256::digest(format!("{seed}\t{line}\t{id}")).to_vec();
+        drawn.push((digest, pair));
+    }
     drawn.sort_by(|(a, _), (b, _)| a.cmp(b));
     drawn.truncate(number);
     let mut drawn: Vec<P> = drawn.into_iter().map(|(_, pair)| pair).collect();

@@ -2,7 +2,7 @@
 
 use super::TaggerError;
 use super::cue::{is_function_word, is_kind};
-use super::text::{FoldedText, is_hyphen, is_separator, key, stands_alone};
+use super::text::{FoldedText, is_hyphen, is_separator, name_key, stands_alone};
 use aho_corasick::AhoCorasick;
 use lodeseek_catalog::{DatasetId, Metadata};
 use std::cmp::Reverse;
@@ -38,13 +38,11 @@ impl Form {
             .chars()
             .filter(|character| character.is_alphanumeric())
             .count();
-        let is_acronym =
-            |word: &&str| word.chars().count() > 1 && word.chars().all(char::is_uppercase);
         match words.iter().all(|word| is_usual(word)) {
             _ if length <= 3 => Self::Short,
             false => Self::Marked,
             true if words.len() == 1 => Self::Word,
-            true if words.iter().any(is_acronym) => Self::Marked,
+            true if words.iter().any(|word| is_acronym(word)) => Self::Marked,
             true => Self::Phrase,
         }
     }
@@ -52,9 +50,12 @@ impl Form {
 
 /// Returns true for letters only, in one case except for the first.
 fn is_usual(word: &str) -> bool {
-    let rest = || word.chars().skip(1);
     word.chars().all(char::is_alphabetic)
-        && (rest().all(char::is_lowercase) || word.chars().all(char::is_uppercase))
+        && (word.chars().skip(1).all(char::is_lowercase) || word.chars().all(char::is_uppercase))
+}
+
+fn is_acronym(word: &str) -> bool {
+    word.chars().count() > 1 && word.chars().all(char::is_uppercase)
 }
 
 /// Exactness with which a text writes a name.
@@ -123,8 +124,8 @@ impl Lexicon {
         let mut spellings: BTreeMap<String, BTreeMap<String, Spelling>> = BTreeMap::new();
         for (own, metadata) in datasets.into_iter().enumerate() {
             known.push(DatasetTexts::from_metadata(metadata));
-            for (name, form) in names(metadata) {
-                let by_text = spellings.entry(key(&name)).or_default();
+            for (name, form) in collect_names(metadata) {
+                let by_text = spellings.entry(name_key(&name)).or_default();
                 let spelling = by_text.entry(name.clone()).or_insert(Spelling {
                     text: name,
                     form,
@@ -197,15 +198,12 @@ impl Lexicon {
             .collect();
         // A match in other capitals is no mention, but it shows how papers write the word. It suppresses no other
         // match.
-        uses.sort_by(|a, b| {
-            let order = |found: &NameMatch| {
-                (
-                    found.owners.is_empty(),
-                    found.place.start,
-                    Reverse(found.place.end),
-                )
-            };
-            order(a).cmp(&order(b))
+        uses.sort_by_key(|found| {
+            (
+                found.owners.is_empty(),
+                found.place.start,
+                Reverse(found.place.end),
+            )
         });
         let mut kept: BTreeMap<usize, NameMatch> = BTreeMap::new();
         for found in uses {
@@ -220,17 +218,19 @@ impl Lexicon {
 
     /// Returns the dataset among several with the same name whose id or title is exactly this name.
     pub(super) fn resolve(&self, surface: &str, owners: &[usize]) -> Option<usize> {
-        let only = |fits: &dyn Fn(&DatasetTexts) -> bool| {
-            let mut fitting = owners
-                .iter()
-                .copied()
-                .filter(|&owner| fits(&self.datasets[owner]));
-            fitting.next().filter(|_| fitting.next().is_none())
-        };
-        let named = key(surface);
-        only(&|_| true)
-            .or_else(|| only(&|known| known.title == surface))
-            .or_else(|| only(&|known| key(&known.title) == named))
+        let key = name_key(surface);
+        self.only_owner(owners, |_| true)
+            .or_else(|| self.only_owner(owners, |known| known.title == surface))
+            .or_else(|| self.only_owner(owners, |known| name_key(&known.title) == key))
+    }
+
+    /// Returns the owner that fits, unless several do.
+    fn only_owner(&self, owners: &[usize], fits: impl Fn(&DatasetTexts) -> bool) -> Option<usize> {
+        let mut fitting = owners
+            .iter()
+            .copied()
+            .filter(|&owner| fits(&self.datasets[owner]));
+        fitting.next().filter(|_| fitting.next().is_none())
     }
 }
 
@@ -241,9 +241,12 @@ impl DatasetTexts {
             .iter()
             .chain(&metadata.alternatives)
             .chain(&metadata.descriptions);
-        let works = metadata.introduced_by.iter().map(|work| key(&work.title));
+        let works = metadata
+            .introduced_by
+            .iter()
+            .map(|work| name_key(&work.title));
         let described = texts
-            .map(|text| key(&text.value))
+            .map(|text| name_key(&text.value))
             .chain(works)
             .collect::<Vec<_>>()
             .join("\n");
@@ -256,24 +259,24 @@ impl DatasetTexts {
 
     /// Returns true if the catalogue's texts of the dataset contain these words.
     pub(super) fn is_described_by(&self, words: &str) -> bool {
-        self.described.contains(&key(words))
+        self.described.contains(&name_key(words))
     }
 }
 
 /// Returns the names of a dataset, with single spaces, and their forms. Citations and the word "AND" are no names.
-fn names(metadata: &Metadata) -> Vec<(String, Form)> {
+fn collect_names(metadata: &Metadata) -> Vec<(String, Form)> {
     let texts = metadata.titles.iter().chain(&metadata.alternatives);
     let mut names: Vec<(String, Form)> = texts
         .map(|text| text.value.split_whitespace().collect::<Vec<_>>().join(" "))
-        .map(formed)
+        .map(with_form)
         .collect();
     if names.is_empty() {
-        names.push(formed(metadata.id.as_str().replace('_', " ")));
+        names.push(with_form(metadata.id.as_str().replace('_', " ")));
     }
     let shorter: Vec<(String, Form)> = names
         .iter()
         .filter_map(|(name, _)| without_kind(name))
-        .map(shortened)
+        .map(with_weaker_form)
         .collect();
     names.extend(shorter);
     names.retain(|(name, _)| {
@@ -282,13 +285,13 @@ fn names(metadata: &Metadata) -> Vec<(String, Form)> {
     names
 }
 
-fn formed(name: String) -> (String, Form) {
+fn with_form(name: String) -> (String, Form) {
     let form = Form::from_name(&name);
     (name, form)
 }
 
 /// A name without its final "Dataset" is weaker evidence: "RGB-D Object" alone is ambiguous.
-fn shortened(name: String) -> (String, Form) {
+fn with_weaker_form(name: String) -> (String, Form) {
     let form = if name.contains(' ') {
         Form::Phrase
     } else {
@@ -315,15 +318,9 @@ fn without_kind(name: &str) -> Option<String> {
 impl Name {
     fn from_spellings(spellings: Vec<Spelling>) -> Self {
         // The weakest form decides: "Reddit" makes an ordinary word of "REDdit".
-        let rank = |form: Form| {
-            [Form::Short, Form::Word, Form::Phrase, Form::Marked]
-                .iter()
-                .position(|f| *f == form)
-        };
-        let form = spellings
-            .iter()
-            .map(|spelling| spelling.form)
-            .min_by_key(|form| rank(*form))
+        let form = [Form::Short, Form::Word, Form::Phrase]
+            .into_iter()
+            .find(|form| spellings.iter().any(|spelling| spelling.form == *form))
             .unwrap_or(Form::Marked);
         Self { spellings, form }
     }
@@ -361,14 +358,12 @@ impl Name {
     /// Returns the datasets that have the name as the text writes it, and whether its capitals differ. `None`: not a
     /// spelling of this name. An empty list: only the capitals differ.
     pub(super) fn owners(&self, surface: &str) -> Option<(Vec<usize>, bool)> {
-        let same = |spelling: &Spelling| {
-            compare(&spelling.text, surface).then(|| spelling.spelled(surface))
-        };
-        let how: Vec<(&Spelling, Option<SpellingMatch>)> = self
-            .spellings
-            .iter()
-            .filter_map(|spelling| Some((spelling, same(spelling)?)))
-            .collect();
+        let mut how: Vec<(&Spelling, Option<SpellingMatch>)> = Vec::new();
+        for spelling in &self.spellings {
+            if is_compatible(&spelling.text, surface) {
+                how.push((spelling, spelling.match_capitals(surface)));
+            }
+        }
         if how.is_empty() {
             return None;
         }
@@ -391,8 +386,11 @@ impl Name {
 impl Spelling {
     /// Compares a text's spelling with the catalogue's. Words and acronyms must match exactly. Phrases may lose all
     /// capitals but the first. Names with a digit or an inner capital match in any case, unless they are short.
-    fn spelled(&self, surface: &str) -> Option<SpellingMatch> {
-        let (own, theirs) = (letters(&self.text), letters(surface));
+    fn match_capitals(&self, surface: &str) -> Option<SpellingMatch> {
+        let (own, theirs) = (
+            significant_letters(&self.text),
+            significant_letters(surface),
+        );
         if own == theirs {
             let exactly = self.text.split_whitespace().eq(surface.split_whitespace());
             return Some(if exactly {
@@ -406,7 +404,8 @@ impl Spelling {
             Form::Short | Form::Word => false,
             Form::Phrase => first_agrees,
             Form::Marked => {
-                own.chars().count() >= 6 && (first_agrees || gaps(&self.text).eq(gaps(surface)))
+                own.chars().count() >= 6
+                    && (first_agrees || list_gaps(&self.text).eq(list_gaps(surface)))
             }
         };
         any_case.then_some(SpellingMatch::Cased)
@@ -415,18 +414,19 @@ impl Spelling {
 
 /// Returns the letters, digits and signs of a name. A final word for datasets is lower-cased, because its capitals are
 /// not significant.
-fn letters(name: &str) -> String {
+fn significant_letters(name: &str) -> String {
     let kind = without_kind(name).map_or(name.len(), |rest| rest.len());
-    let letters = |text: &str| {
-        text.chars()
-            .filter(|character| !is_separator(*character))
-            .collect::<String>()
-    };
-    letters(&name[..kind]) + &letters(&name[kind..]).to_lowercase()
+    without_separators(&name[..kind]) + &without_separators(&name[kind..]).to_lowercase()
 }
 
-fn gaps(name: &str) -> impl Iterator<Item = Gap> {
-    parts(name).into_iter().map(|(gap, _)| gap)
+fn without_separators(text: &str) -> String {
+    text.chars()
+        .filter(|character| !is_separator(*character))
+        .collect()
+}
+
+fn list_gaps(name: &str) -> impl Iterator<Item = Gap> {
+    split_at_gaps(name).into_iter().map(|(gap, _)| gap)
 }
 
 /// Returns true if two spellings of one key separate their parts compatibly.
@@ -434,8 +434,8 @@ fn gaps(name: &str) -> impl Iterator<Item = Gap> {
 /// A hyphen, a space and no separator are equivalent between letters and digits, and at the separators of the name. A
 /// hyphen may also stand before a capital inside a word ("mini-ImageNet"). Names of fewer than five letters and digits
 /// must match exactly.
-fn compare(name: &str, surface: &str) -> bool {
-    let (own, theirs) = (parts(name), parts(surface));
+fn is_compatible(name: &str, surface: &str) -> bool {
+    let (own, theirs) = (split_at_gaps(name), split_at_gaps(surface));
     let long = own.len() >= 5;
     own.len() == theirs.len()
         && (1..own.len()).all(|place| {
@@ -467,7 +467,7 @@ enum Gap {
 }
 
 /// Returns the characters that are no separators, each with the separator before it.
-fn parts(text: &str) -> Vec<(Gap, char)> {
+fn split_at_gaps(text: &str) -> Vec<(Gap, char)> {
     let mut parts = Vec::new();
     let mut gap = Gap::None;
     for character in text.chars() {

@@ -15,7 +15,7 @@ mod reading;
 mod statistics;
 mod text;
 
-pub use evaluation::{Agreement, PairCounts, draw};
+pub use evaluation::{Agreement, PairCounts, draw_sample};
 pub use lexicon::{Form, Lexicon};
 pub use statistics::Statistics;
 
@@ -110,7 +110,7 @@ pub struct Mention {
 impl Mention {
     /// Returns the dataset if the mention counts.
     #[must_use]
-    pub fn accepted(&self) -> Option<&DatasetId> {
+    pub fn accepted_dataset(&self) -> Option<&DatasetId> {
         matches!(self.verdict, Verdict::Accepted(_))
             .then(|| self.datasets.first())
             .flatten()
@@ -154,7 +154,7 @@ impl Default for TaggerOptions {
 /// statistics.add(&lexicon, &paper);
 /// let mentions = Tagger::new(lexicon, &statistics, &TaggerOptions::default()).tag(&paper);
 /// assert_eq!(mentions[0].surface, "Trees10");
-/// assert_eq!(mentions[0].accepted().map(DatasetId::as_str), Some("Trees-10"));
+/// assert_eq!(mentions[0].accepted_dataset().map(DatasetId::as_str), Some("Trees-10"));
 /// ```
 #[derive(Debug)]
 pub struct Tagger {

@@ -2,7 +2,7 @@
 
 use super::cue::{self, Cue};
 use super::lexicon::{Lexicon, NameMatch};
-use super::text::{Token, tokens};
+use super::text::{Token, tokenize};
 use std::ops::Range;
 
 /// A name in a text and its context.
@@ -39,7 +39,7 @@ impl TextReading {
         if found.is_empty() {
             return Self { uses: Vec::new() };
         }
-        let tokens = tokens(text);
+        let tokens = tokenize(text);
         let ranges: Vec<Range<usize>> = found
             .iter()
             .map(|found| cue::token_range(&tokens, &found.place))
@@ -47,7 +47,7 @@ impl TextReading {
         let uses = found
             .into_iter()
             .zip(&ranges)
-            .map(|(found, name)| read(&tokens, text, found, name));
+            .map(|(found, name)| read_occurrence(&tokens, text, found, name));
         Self {
             uses: uses.collect(),
         }
@@ -68,9 +68,14 @@ impl TextReading {
     }
 }
 
-fn read(tokens: &[Token], text: &str, found: NameMatch, name: &Range<usize>) -> Occurrence {
+fn read_occurrence(
+    tokens: &[Token],
+    text: &str,
+    found: NameMatch,
+    name: &Range<usize>,
+) -> Occurrence {
     let expansion = cue::expansion_of(tokens, name);
-    let list = cue::list(tokens, name);
+    let list = cue::find_list(tokens, name);
     let is_heading = is_heading(tokens, name);
     let heads_kind = is_heading && cue::describes_one_dataset(&tokens[name.end..]);
     Occurrence {
@@ -78,23 +83,23 @@ fn read(tokens: &[Token], text: &str, found: NameMatch, name: &Range<usize>) -> 
         cue: if heads_kind {
             Some(Cue::Kind)
         } else {
-            cue::cue(tokens, name)
+            cue::find_cue(tokens, name)
         },
-        listed_cue: cue::cue(tokens, &list),
-        list: place(tokens, &list),
+        listed_cue: cue::find_cue(tokens, &list),
+        list: text_range(tokens, &list),
         is_method: cue::is_method(tokens, name),
         is_part: cue::is_part(tokens, name),
         is_introduced: is_heading || cue::is_introduced(tokens, name),
         expands_to_kind: expansion
             .as_ref()
             .is_some_and(|words| cue::describes_dataset(&tokens[words.clone()])),
-        expansion: expansion.map(|words| place(tokens, &words)),
+        expansion: expansion.map(|words| text_range(tokens, &words)),
         found,
     }
 }
 
 /// Returns the byte range of tokens in the text.
-fn place(tokens: &[Token], range: &Range<usize>) -> Range<usize> {
+fn text_range(tokens: &[Token], range: &Range<usize>) -> Range<usize> {
     tokens[range.start].place.start..tokens[range.end - 1].place.end
 }
 

@@ -39,22 +39,18 @@ impl Statistics {
             .iter()
             .map(|text| TextReading::new(lexicon, text, None))
             .collect();
-        let is_meant = |read: &Occurrence| !read.found.owners.is_empty() && !read.found.is_cased;
-        for name in names(&readings, |_, read| is_meant(read)) {
+        for name in select_names(&readings, |_, read| is_meant(read)) {
             self.counts[name].papers += 1;
         }
-        let is_cued = |reading: &TextReading, read: &Occurrence| {
-            read.listed_cue.is_some() || lists_marked(lexicon, reading, read)
-        };
-        for name in names(&readings, |reading, read| {
-            is_meant(read) && is_cued(reading, read)
+        for name in select_names(&readings, |reading, read| {
+            is_meant(read) && (read.listed_cue.is_some() || has_marked_item(lexicon, reading, read))
         }) {
             self.counts[name].cued += 1;
         }
-        for name in names(&readings, |_, read| read.found.is_cased) {
+        for name in select_names(&readings, |_, read| read.found.is_cased) {
             self.counts[name].cased += 1;
         }
-        for name in names(&readings, |_, read| {
+        for name in select_names(&readings, |_, read| {
             read.is_lower && read.found.owners.is_empty()
         }) {
             self.counts[name].lower += 1;
@@ -77,7 +73,6 @@ impl Statistics {
         options: &TaggerOptions,
     ) -> Standing {
         let (counts, own) = (self.counts[name], &lexicon.names[name]);
-        let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
         let known = counts.papers >= options.least_papers;
         let cued = share(counts.cued, counts.papers);
         let is_word = share(counts.lower, counts.papers + counts.lower) > options.ordinary;
@@ -95,8 +90,17 @@ impl Statistics {
     }
 }
 
+fn share(part: u32, whole: u32) -> f64 {
+    f64::from(part) / f64::from(whole.max(1))
+}
+
+/// Returns true if the name is written as in the catalogue.
+fn is_meant(read: &Occurrence) -> bool {
+    !read.found.owners.is_empty() && !read.found.is_cased
+}
+
 /// Returns the distinct names among a paper's occurrences that satisfy `fits`.
-fn names(
+fn select_names(
     readings: &[TextReading],
     fits: impl Fn(&TextReading, &Occurrence) -> bool,
 ) -> BTreeSet<usize> {
@@ -110,11 +114,11 @@ fn names(
 }
 
 /// Returns true if another item of the list has a marked form, which is seldom an ordinary word.
-fn lists_marked(lexicon: &Lexicon, reading: &TextReading, read: &Occurrence) -> bool {
+fn has_marked_item(lexicon: &Lexicon, reading: &TextReading, read: &Occurrence) -> bool {
     let others = reading
         .within(&read.list)
         .filter(|other| other.found.name != read.found.name);
     others
-        .filter(|other| !other.found.owners.is_empty() && !other.found.is_cased)
+        .filter(|other| is_meant(other))
         .any(|other| lexicon.names[other.found.name].form == Form::Marked)
 }

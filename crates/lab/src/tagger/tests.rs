@@ -1,7 +1,7 @@
 //! Tests every rule by an example, and the matcher against exhaustive search.
 
 use super::lexicon::NameMatch;
-use super::text::{key, stands_alone};
+use super::text::{name_key, stands_alone};
 use super::*;
 use lodeseek_catalog::{Metadata, Text};
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ fn ids(text: &str) -> Vec<String> {
     let mentions = tagger(&[]).tag(&[text]);
     mentions
         .iter()
-        .filter_map(Mention::accepted)
+        .filter_map(Mention::accepted_dataset)
         .map(ToString::to_string)
         .collect()
 }
@@ -395,7 +395,7 @@ fn a_draw_depends_on_its_seed_alone() {
         .map(|line| (line, format!("d{}", line % 7)))
         .collect();
     let drawn = |pairs: Vec<_>, seed| {
-        draw(
+        draw_sample(
             pairs,
             |pair: &(usize, String)| (pair.0, pair.1.as_str()),
             20,
@@ -430,7 +430,7 @@ fn exhaustive_matches(lexicon: &Lexicon, text: &str) -> Vec<(Range<usize>, Vec<u
                 let names = lexicon
                     .names
                     .iter()
-                    .filter(|name| trimmed && key(name.text()) == key(surface));
+                    .filter(|name| trimmed && name_key(name.text()) == name_key(surface));
                 let owners = names
                     .filter_map(|name| name.owners(surface))
                     .map(|(owners, _)| owners);
@@ -497,7 +497,10 @@ fn long_texts_of_one_kind_are_read_in_their_time() {
         let list = vec!["Trees-10"; 5_000].join(joint);
         let found = tagger.tag(&[&list]);
         assert!(
-            found.len() == 5_000 && found.iter().all(|mention| mention.accepted().is_some()),
+            found.len() == 5_000
+                && found
+                    .iter()
+                    .all(|mention| mention.accepted_dataset().is_some()),
             "{joint:?}"
         );
     }

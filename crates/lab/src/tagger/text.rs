@@ -38,7 +38,7 @@ impl FoldedText {
 }
 
 /// Returns the key that all spellings of a name share.
-pub(super) fn key(name: &str) -> String {
+pub(super) fn name_key(name: &str) -> String {
     FoldedText::new(name).text
 }
 
@@ -97,13 +97,13 @@ fn continues_as_word(rest: &str) -> bool {
     word.is_empty() || is_year || word.chars().count() > 1 && word.chars().all(char::is_lowercase)
 }
 
-/// Number of bytes scanned for an address on each side of a name. The bound keeps text without white space linear.
-const ADDRESS: usize = 256;
+/// Maximum number of bytes scanned for an address on each side of a name. The bound keeps text without white space linear.
+const MAX_ADDRESS_BYTES: usize = 256;
 
 /// Returns true if the surrounding run of characters is a Web address.
 fn is_in_address(text: &str, place: &Range<usize>) -> bool {
-    let first = text.floor_char_boundary(place.start.saturating_sub(ADDRESS));
-    let last = text.ceil_char_boundary((place.end + ADDRESS).min(text.len()));
+    let first = text.floor_char_boundary(place.start.saturating_sub(MAX_ADDRESS_BYTES));
+    let last = text.ceil_char_boundary((place.end + MAX_ADDRESS_BYTES).min(text.len()));
     let before = text[first..place.start]
         .rsplit(char::is_whitespace)
         .next()
@@ -137,7 +137,7 @@ impl Token {
 
 /// Splits a text into tokens. A word is a run of letters and digits, with single hyphens, points and apostrophes inside
 /// it.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokenize(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut characters = text.char_indices().peekable();
     while let Some((start, first)) = characters.next() {

@@ -5,8 +5,8 @@
 //! They use the same papers as the mentions, with the same names removed and the same papers excluded.
 
 use super::home_datasets::Collection;
-use super::papers::{Paper, papers};
-use super::tokens::normalized;
+use super::papers::{Paper, read_papers};
+use super::tokens::normalize_text;
 use super::{
     Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError,
 };
@@ -22,13 +22,13 @@ const MIN_ABSTRACT_WORDS: usize = 30;
 /// # Errors
 ///
 /// Fails if the home or the papers cannot be read.
-pub fn abstracts(
+pub fn make_abstract_examples(
     searcher: &Searcher,
     options: &PaperOptions<'_>,
 ) -> Result<TrainingData, TrainingError> {
     let collection = Collection::read(searcher)?;
     let mut data = TrainingData::default();
-    for paper in papers(options, &collection, &mut data)? {
+    for paper in read_papers(options, &collection, &mut data)? {
         let [title, summary, _] = &paper.texts;
         let [title, summary] = [title, summary].map(|text| text.split_whitespace().count());
         let is_long_enough = title >= MIN_TITLE_WORDS && summary >= MIN_ABSTRACT_WORDS;
@@ -36,13 +36,13 @@ pub fn abstracts(
             data.left_out.add("papers of too short a title or abstract");
             continue;
         };
-        data.examples.push(example(&paper, &id));
-        data.insert(passage(&paper, id));
+        data.examples.push(make_example(&paper, &id));
+        data.insert(make_passage(&paper, id));
     }
     Ok(data)
 }
 
-fn example(paper: &Paper, id: &DatasetId) -> Example {
+fn make_example(paper: &Paper, id: &DatasetId) -> Example {
     Example {
         id: format!("title-{id}"),
         query: paper.texts[0].clone(),
@@ -50,12 +50,12 @@ fn example(paper: &Paper, id: &DatasetId) -> Example {
         positives: vec![PassageKind::Abstract.passage_id(id)],
         negatives: Vec::new(),
         year: None,
-        split: Some(Split::from_source(&normalized(&paper.source.title))),
+        split: Some(Split::from_source(&normalize_text(&paper.source.title))),
         fold: None,
     }
 }
 
-fn passage(paper: &Paper, id: DatasetId) -> PassageRecord {
+fn make_passage(paper: &Paper, id: DatasetId) -> PassageRecord {
     PassageRecord {
         id: PassageKind::Abstract.passage_id(&id),
         dataset: id,

@@ -8,8 +8,8 @@
 //! other pieces. The papers are those of the mentions, with the same names removed and the same papers excluded.
 
 use super::home_datasets::Collection;
-use super::papers::{Paper, papers};
-use super::tokens::{Token, joined, normalized, sentences, tokens};
+use super::papers::{Paper, read_papers};
+use super::tokens::{Token, join_tokens, normalize_text, split_sentences, tokenize};
 use super::{
     Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError,
 };
@@ -17,8 +17,8 @@ use lodeseek_engine::Searcher;
 use lodeseek_ranking::DatasetId;
 use std::ops::Range;
 
-/// Number of sentences of a piece. A remaining sentence joins the last piece.
-const SENTENCES: usize = 2;
+/// Minimum number of sentences of a piece. A remaining sentence joins the last piece.
+const MIN_PIECE_SENTENCES: usize = 2;
 /// Minimum number of words of a piece. Shorter pieces have no clear topic.
 const MIN_CROP_WORDS: usize = 12;
 
@@ -27,14 +27,14 @@ const MIN_CROP_WORDS: usize = 12;
 /// # Errors
 ///
 /// Fails if the home or the papers cannot be read.
-pub fn crops(
+pub fn make_crop_examples(
     searcher: &Searcher,
     options: &PaperOptions<'_>,
 ) -> Result<TrainingData, TrainingError> {
     let collection = Collection::read(searcher)?;
     let mut data = TrainingData::default();
-    for paper in papers(options, &collection, &mut data)? {
-        let pieces = pieces(&paper.texts[1]);
+    for paper in read_papers(options, &collection, &mut data)? {
+        let pieces = split_into_pieces(&paper.texts[1]);
         if pieces.len() < 2 {
             data.left_out
                 .add("papers of an abstract that makes fewer than two pieces");
@@ -42,17 +42,17 @@ pub fn crops(
         }
         let ids = (0..pieces.len())
             .filter_map(|place| DatasetId::new(format!("{}-{place}", paper.id()?)).ok());
-        add(&paper, ids.zip(pieces).collect(), &mut data);
+        add_paper(&paper, ids.zip(pieces).collect(), &mut data);
     }
     Ok(data)
 }
 
-fn add(paper: &Paper, pieces: Vec<(DatasetId, String)>, data: &mut TrainingData) {
+fn add_paper(paper: &Paper, pieces: Vec<(DatasetId, String)>, data: &mut TrainingData) {
     let passages: Vec<String> = pieces
         .iter()
         .map(|(id, _)| PassageKind::Crop.passage_id(id))
         .collect();
-    let split = Split::from_source(&normalized(&paper.source.title));
+    let split = Split::from_source(&normalize_text(&paper.source.title));
     for (place, (id, piece)) in pieces.into_iter().enumerate() {
         data.examples.push(Example {
             id: format!("crop-{id}"),
@@ -76,15 +76,15 @@ fn add(paper: &Paper, pieces: Vec<(DatasetId, String)>, data: &mut TrainingData)
 }
 
 /// Divides a text into pieces of whole sentences with enough words.
-fn pieces(text: &str) -> Vec<String> {
-    let all = tokens(text);
+fn split_into_pieces(text: &str) -> Vec<String> {
+    let all = tokenize(text);
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut taken = 0;
-    for sentence in sentences(&all) {
-        let is_full = taken >= SENTENCES
+    for sentence in split_sentences(&all) {
+        let is_full = taken >= MIN_PIECE_SENTENCES
             && pieces
                 .last()
-                .is_some_and(|piece| words(&all[piece.clone()]) >= MIN_CROP_WORDS);
+                .is_some_and(|piece| count_words(&all[piece.clone()]) >= MIN_CROP_WORDS);
         match pieces.last_mut() {
             Some(piece) if !is_full => (piece.end, taken) = (sentence.end, taken + 1),
             _ => {
@@ -94,7 +94,8 @@ fn pieces(text: &str) -> Vec<String> {
         }
     }
     if let Some(last) = pieces.pop() {
-        let is_left_over = taken < SENTENCES || words(&all[last.clone()]) < MIN_CROP_WORDS;
+        let is_left_over =
+            taken < MIN_PIECE_SENTENCES || count_words(&all[last.clone()]) < MIN_CROP_WORDS;
         match pieces.last_mut() {
             Some(before) if is_left_over => before.end = last.end,
             _ => pieces.push(last),
@@ -102,11 +103,11 @@ fn pieces(text: &str) -> Vec<String> {
     }
     pieces
         .into_iter()
-        .map(|piece| joined(all[piece].iter().copied()))
+        .map(|piece| join_tokens(all[piece].iter().copied()))
         .collect()
 }
 
-fn words(piece: &[Token<'_>]) -> usize {
+fn count_words(piece: &[Token<'_>]) -> usize {
     piece.iter().filter(|token| token.is_word()).count()
 }
 
@@ -121,26 +122,29 @@ mod tests {
     fn abstracts_are_cut_between_sentences_and_nothing_is_lost() {
         let two = format!("{BOATS} {WE}");
         assert_eq!(
-            pieces(&two),
+            split_into_pieces(&two),
             [two.as_str()],
             "of two sentences there is one piece"
         );
         assert_eq!(
-            pieces(&format!("{two} {BOATS}")),
+            split_into_pieces(&format!("{two} {BOATS}")),
             [format!("{two} {BOATS}")],
             "one left over goes with the last"
         );
-        assert_eq!(pieces(&format!("{two} {two}")), [two.clone(), two.clone()]);
         assert_eq!(
-            pieces(&format!("{two} {two} {WE}")),
+            split_into_pieces(&format!("{two} {two}")),
+            [two.clone(), two.clone()]
+        );
+        assert_eq!(
+            split_into_pieces(&format!("{two} {two} {WE}")),
             [two.clone(), format!("{two} {WE}")]
         );
         let few = format!("It is. It was. {BOATS}");
         assert_eq!(
-            pieces(&format!("{few} {WE} {two}")),
+            split_into_pieces(&format!("{few} {WE} {two}")),
             [format!("{few} {WE}"), two],
             "eleven words are too few"
         );
-        assert!(pieces("").is_empty());
+        assert!(split_into_pieces("").is_empty());
     }
 }

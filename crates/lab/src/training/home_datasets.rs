@@ -36,7 +36,7 @@ impl Collection {
                 .catalog()
                 .numeric_facts(&id)?
                 .and_then(|numbers| numbers.year);
-            let names = names(&card);
+            let names = collect_names(&card);
             members.insert(
                 id,
                 Member {
@@ -92,7 +92,7 @@ impl Member {
 }
 
 /// Returns the names of classes, most frequent first, and of the entities in the snippet.
-fn names(card: &Card) -> Vec<String> {
+fn collect_names(card: &Card) -> Vec<String> {
     let classes = card
         .profile
         .classes
@@ -110,7 +110,7 @@ fn names(card: &Card) -> Vec<String> {
 }
 
 /// Returns the first datasets of a ranking that are accepted as negatives, in its order.
-pub(super) fn hardest<'r>(
+pub(super) fn select_hardest<'r>(
     ranking: impl Iterator<Item = &'r DatasetId>,
     number: usize,
     may_stand: impl Fn(&DatasetId) -> bool,
@@ -119,7 +119,7 @@ pub(super) fn hardest<'r>(
 }
 
 /// Returns the non-empty lines of a file with their numbers, counted from 1.
-pub(super) fn lines(path: &std::path::Path) -> Result<Vec<(usize, String)>, TrainingError> {
+pub(super) fn read_lines(path: &std::path::Path) -> Result<Vec<(usize, String)>, TrainingError> {
     let text = std::fs::read_to_string(path).map_err(TrainingError::io(path))?;
     Ok(text
         .lines()

@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 /// # Errors
 ///
 /// Fails if the home cannot be read or searched.
-pub fn judged(
+pub fn make_judged_examples(
     searcher: Searcher,
     topics: &Topics,
     qrels: &Qrels,
@@ -42,7 +42,7 @@ pub fn judged(
             id: format!("judged-{}", topic.id),
             query: topic.text.clone(),
             style: Style::Judged,
-            positives: positives(&collection, qrels, &topic.id, &mut data.left_out),
+            positives: select_positives(&collection, qrels, &topic.id, &mut data.left_out),
             negatives: Vec::new(),
             year: None,
             split: None,
@@ -59,7 +59,7 @@ pub fn judged(
             .zip(0..)
             .map(|(scored, rank)| (scored.id.as_str(), rank))
             .collect();
-        example.negatives = negatives(&collection, qrels, &topic.id, &ranks);
+        example.negatives = select_negatives(&collection, qrels, &topic.id, &ranks);
         data.examples.push(example);
     }
     collection
@@ -68,7 +68,7 @@ pub fn judged(
     Ok(data)
 }
 
-fn positives(
+fn select_positives(
     collection: &Collection,
     qrels: &Qrels,
     topic: &str,
@@ -91,7 +91,7 @@ fn positives(
         .collect()
 }
 
-fn negatives(
+fn select_negatives(
     collection: &Collection,
     qrels: &Qrels,
     topic: &str,

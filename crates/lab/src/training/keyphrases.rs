@@ -146,7 +146,7 @@ impl Vocabulary {
     pub(super) fn from_titles<'t>(titles: impl Iterator<Item = &'t str>) -> Self {
         let mut counts = FxHashMap::default();
         for title in titles {
-            for phrase in phrases(title).into_keys() {
+            for phrase in count_phrases(title).into_keys() {
                 *counts.entry(phrase).or_default() += 1;
             }
         }
@@ -161,7 +161,7 @@ impl Vocabulary {
         summary: &str,
         keywords: &[&str],
     ) -> Option<String> {
-        let scored = self.scored(title, summary, keywords);
+        let scored = self.rank_phrases(title, summary, keywords);
         let (best, first) = scored.first()?;
         let mut words: Vec<&str> = first.split(' ').collect();
         let second = scored.iter().skip(1).find(|(score, phrase)| {
@@ -190,16 +190,16 @@ impl Vocabulary {
     }
 
     /// Returns the phrases that a paper shares with others, best first.
-    fn scored(&self, title: &str, summary: &str, keywords: &[&str]) -> Vec<(f64, String)> {
+    fn rank_phrases(&self, title: &str, summary: &str, keywords: &[&str]) -> Vec<(f64, String)> {
         let mut weights: FxHashMap<String, f64> = FxHashMap::default();
         for (text, weight, most) in [(title, 3.0, 1.0), (summary, 1.0, 3.0)] {
-            for (phrase, times) in phrases(text) {
+            for (phrase, times) in count_phrases(text) {
                 *weights.entry(phrase).or_default() += weight * f64::from(times).min(most);
             }
         }
         for phrase in keywords
             .iter()
-            .flat_map(|keyword| phrases(keyword).into_keys())
+            .flat_map(|keyword| count_phrases(keyword).into_keys())
         {
             *weights.entry(phrase).or_default() += 2.0;
         }
@@ -232,11 +232,13 @@ fn most_frequent_kind(text: &str, kinds: &[(&'static str, &[&str])]) -> Option<&
     let text = text
         .replace("autonomous driving", "autonomous-driving")
         .replace("time series", "time-series");
-    let words: Vec<&str> = words(&text).collect();
-    let count = |kind: &[&str]| words.iter().filter(|word| kind.contains(*word)).count();
+    let words: Vec<&str> = split_words(&text).collect();
     let counted = kinds
         .iter()
-        .map(|(name, kind)| (count(kind), *name))
+        .map(|(name, kind)| {
+            let count = words.iter().filter(|word| kind.contains(*word)).count();
+            (count, *name)
+        })
         .filter(|(count, _)| *count >= 2);
     // Among equals the first of the list wins.
     counted
@@ -246,7 +248,7 @@ fn most_frequent_kind(text: &str, kinds: &[(&'static str, &[&str])]) -> Option<&
 }
 
 /// Returns the words of a text with their hyphens, in the text's case.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     let words = text
         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
         .map(|word| word.trim_matches('-'));
@@ -254,11 +256,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the runs of content words of a text, in lower case, as phrases of every length with their frequencies.
-fn phrases(text: &str) -> FxHashMap<String, u32> {
+fn count_phrases(text: &str) -> FxHashMap<String, u32> {
     let mut phrases = FxHashMap::default();
     for clause in text.split(CLAUSES) {
         let clause = clause.to_lowercase();
-        let words: Vec<&str> = words(&clause).collect();
+        let words: Vec<&str> = split_words(&clause).collect();
         for run in words.split(|word| is_empty(word)) {
             for length in 1..=MAX_PHRASE_WORDS.min(run.len()) {
                 for phrase in run.windows(length) {
@@ -272,21 +274,20 @@ fn phrases(text: &str) -> FxHashMap<String, u32> {
 }
 
 /// Splits the keywords of a paper, without the headings that some venues put before them.
-pub(super) fn listed(keywords: &str) -> Vec<&str> {
-    let last = |keyword: &&str| !keyword.trim().is_empty();
-    let listed = keywords
+pub(super) fn split_keywords(keywords: &str) -> Vec<&str> {
+    keywords
         .split(';')
-        .filter(last)
-        .map(|keyword| keyword.rsplit(':').next().unwrap_or(keyword).trim());
-    listed.collect()
+        .filter(|keyword| !keyword.trim().is_empty())
+        .map(|keyword| keyword.rsplit(':').next().unwrap_or(keyword).trim())
+        .collect()
 }
 
 /// Returns the runs of content words of a text, in lower case.
-pub(super) fn runs(text: &str) -> Vec<String> {
+pub(super) fn split_into_runs(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let clauses = lower
         .split(CLAUSES)
-        .map(|clause| words(clause).collect::<Vec<_>>());
+        .map(|clause| split_words(clause).collect::<Vec<_>>());
     let runs = clauses.flat_map(|words| {
         words
             .split(|word| is_empty(word))
@@ -325,6 +326,9 @@ mod tests {
 
     #[test]
     fn keywords_without_headings() {
-        assert_eq!(listed("Computer Vision: CV: Boats;Fog; "), ["Boats", "Fog"]);
+        assert_eq!(
+            split_keywords("Computer Vision: CV: Boats;Fog; "),
+            ["Boats", "Fog"]
+        );
     }
 }

@@ -11,13 +11,13 @@
 //! A list of real queries adds the two that [fit the paper best](Style::UserQuery). Datasets known to be newer than the
 //! paper are neither positives nor negatives. Papers that overlap a test topic are excluded.
 
-use super::home_datasets::{Collection, hardest};
-use super::keyphrases::{Vocabulary, listed};
-use super::names::occurrences;
-use super::papers::{Paper, papers};
+use super::home_datasets::{Collection, select_hardest};
+use super::keyphrases::{Vocabulary, split_keywords};
+use super::names::find_occurrences;
+use super::papers::{Paper, read_papers};
 use super::query_log::QueryLog;
-use super::sentences::beginning;
-use super::tokens::{normalized, tokens};
+use super::sentences::take_beginning;
+use super::tokens::{normalize_text, tokenize};
 use super::{Example, PaperOptions, PassageKind, Split, Style, TrainingData, TrainingError};
 use lodeseek_engine::{Filter, Searcher};
 use lodeseek_eval::ResearchTopic;
@@ -25,8 +25,8 @@ use lodeseek_index::sparse::{LengthMode, ModelKind};
 use lodeseek_ranking::DatasetId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Number of words of the beginning of a paper.
-const BEGINNING: usize = 60;
+/// Maximum number of words of the beginning of a paper.
+const MAX_BEGINNING_WORDS: usize = 60;
 /// Minimum number of words of a query other than keyphrases.
 const MIN_OTHER_WORDS: usize = 4;
 
@@ -56,7 +56,7 @@ struct Draft<'p> {
 /// # Errors
 ///
 /// Fails if the home or the papers cannot be read.
-pub fn mentions(
+pub fn make_mention_examples(
     searcher: Searcher,
     options: &PaperOptions<'_>,
     queries: &[String],
@@ -66,7 +66,7 @@ pub fn mentions(
     let searcher = searcher.with_model(ModelKind::Bm25.model(LengthMode::Exact));
     let collection = Collection::read(&searcher)?;
     let mut data = TrainingData::default();
-    let papers = papers(options, &collection, &mut data)?;
+    let papers = read_papers(options, &collection, &mut data)?;
     let vocabulary = Vocabulary::from_titles(papers.iter().map(|paper| paper.texts[0].as_str()));
     let sources = QuerySources {
         vocabulary,
@@ -76,11 +76,11 @@ pub fn mentions(
                 .iter()
                 .map(|paper| [paper.texts[0].as_str(), paper.texts[1].as_str()]),
         ),
-        tested: tested(options.topics),
+        tested: topic_queries(options.topics),
     };
     let mut drafts = Vec::new();
     for paper in &papers {
-        let positives = positives(paper, &collection, &mut data);
+        let positives = select_positives(paper, &collection, &mut data);
         if positives.is_empty() {
             data.left_out.add("papers without a dataset of the home");
             continue;
@@ -89,9 +89,14 @@ pub fn mentions(
     }
     let answers = relevant_datasets(&drafts);
     for (done, draft) in drafts.iter().enumerate() {
-        let answers = &answers[&normalized(&draft.query)];
-        data.examples
-            .push(example(draft, &searcher, &collection, answers, negatives)?);
+        let answers = &answers[&normalize_text(&draft.query)];
+        data.examples.push(make_example(
+            draft,
+            &searcher,
+            &collection,
+            answers,
+            negatives,
+        )?);
         on_progress(done + 1, drafts.len());
     }
     collection
@@ -101,15 +106,20 @@ pub fn mentions(
 }
 
 /// Returns the queries of topics in normalized form.
-fn tested(topics: &[ResearchTopic]) -> FxHashSet<String> {
+fn topic_queries(topics: &[ResearchTopic]) -> FxHashSet<String> {
     topics
         .iter()
-        .flat_map(|topic| [normalized(&topic.sentence), normalized(&topic.keyphrases)])
+        .flat_map(|topic| {
+            [
+                normalize_text(&topic.sentence),
+                normalize_text(&topic.keyphrases),
+            ]
+        })
         .collect()
 }
 
 /// Returns the distinct datasets of a paper that are in the home and not newer than the paper.
-fn positives<'c>(
+fn select_positives<'c>(
     paper: &Paper,
     collection: &'c Collection,
     data: &mut TrainingData,
@@ -146,10 +156,10 @@ fn draft_queries<'p>(
         };
         let is_repeated = drafts
             .iter()
-            .any(|other| normalized(&other.query) == normalized(&query));
+            .any(|other| normalize_text(&other.query) == normalize_text(&query));
         if query.split_whitespace().count() < fewest {
             data.left_out.add("queries of too few words");
-        } else if sources.tested.contains(&normalized(&query)) {
+        } else if sources.tested.contains(&normalize_text(&query)) {
             data.left_out.add("queries equal to a topic's");
         } else if contains_name(&query, &paper.source.mentions) {
             data.left_out.add("queries that still tell a name");
@@ -177,13 +187,13 @@ fn query_texts(paper: &Paper, sources: &QuerySources) -> Vec<(Style, String)> {
     let [title, summary, tldr] = &paper.texts;
     let keyphrases = sources
         .vocabulary
-        .keyphrases(title, summary, &listed(&paper.source.keywords))
+        .keyphrases(title, summary, &split_keywords(&paper.source.keywords))
         .unwrap_or_default();
-    let room = BEGINNING.saturating_sub(title.split_whitespace().count());
+    let room = MAX_BEGINNING_WORDS.saturating_sub(title.split_whitespace().count());
     let beginning = format!(
         "{}. {}",
         title.trim_end_matches(['.', '?', '!']),
-        beginning(summary, room)
+        take_beginning(summary, room)
     );
     let logged = sources
         .query_log
@@ -207,11 +217,11 @@ fn query_texts(paper: &Paper, sources: &QuerySources) -> Vec<(Style, String)> {
 fn contains_name(query: &str, names: &[String]) -> bool {
     let lower = query.to_lowercase();
     names.iter().any(|name| {
-        let is_only_name = tokens(name)
+        let is_only_name = tokenize(name)
             .iter()
             .any(super::tokens::Token::is_strongly_marked);
-        !occurrences(query, name).is_empty()
-            || is_only_name && !occurrences(&lower, &name.to_lowercase()).is_empty()
+        !find_occurrences(query, name).is_empty()
+            || is_only_name && !find_occurrences(&lower, &name.to_lowercase()).is_empty()
     })
 }
 
@@ -220,14 +230,14 @@ fn relevant_datasets<'p>(drafts: &[Draft<'p>]) -> FxHashMap<String, FxHashSet<&'
     let mut answers: FxHashMap<String, FxHashSet<&DatasetId>> = FxHashMap::default();
     for draft in drafts {
         answers
-            .entry(normalized(&draft.query))
+            .entry(normalize_text(&draft.query))
             .or_default()
             .extend(&draft.positives);
     }
     answers
 }
 
-fn example(
+fn make_example(
     draft: &Draft<'_>,
     searcher: &Searcher,
     collection: &Collection,
@@ -241,20 +251,23 @@ fn example(
         .iter()
         .map(|scored| &scored.id)
         .filter(|id| collection.0.contains_key(*id));
-    let negatives = hardest(known, negatives, |id| !answers.contains(id));
-    let metadata = |ids: Vec<&DatasetId>| {
-        ids.into_iter()
-            .map(|id| PassageKind::Metadata.passage_id(id))
-            .collect()
-    };
+    let negatives = select_hardest(known, negatives, |id| !answers.contains(id));
     Ok(Example {
         id: format!("mention-{}-{}", draft.paper.line, draft.name),
         query: draft.query.clone(),
         style: draft.style,
-        positives: metadata(draft.positives.clone()),
-        negatives: metadata(negatives),
+        positives: metadata_passage_ids(&draft.positives),
+        negatives: metadata_passage_ids(&negatives),
         year,
-        split: Some(Split::from_source(&normalized(&draft.paper.source.title))),
+        split: Some(Split::from_source(&normalize_text(
+            &draft.paper.source.title,
+        ))),
         fold: None,
     })
+}
+
+fn metadata_passage_ids(ids: &[&DatasetId]) -> Vec<String> {
+    ids.iter()
+        .map(|id| PassageKind::Metadata.passage_id(id))
+        .collect()
 }

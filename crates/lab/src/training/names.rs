@@ -5,7 +5,7 @@
 //! would learn to look for it. So the name is deleted with the words that are ungrammatical without it: a preposition
 //! before it, a word for datasets after it, "such as", brackets, and the rest of a list.
 
-use super::tokens::{Token, joined, tokens};
+use super::tokens::{Token, join_tokens, tokenize};
 use std::ops::Range;
 
 const PREPOSITIONS: [&str; 18] = [
@@ -97,14 +97,14 @@ const MAX_ITEM_WORDS: usize = 4;
 
 /// Deletes the names at these places from a text and repairs the gaps.
 pub(super) fn without_names(text: &str, places: &[Range<usize>]) -> String {
-    let all = tokens(text);
+    let all = tokenize(text);
     let mut edit = Edit {
         removed: vec![false; all.len()],
         tokens: all,
     };
     let covered = places
         .iter()
-        .map(|place| edit.covered(place))
+        .map(|place| edit.find_tokens(place))
         .filter(|name| !name.is_empty());
     let mut names: Vec<Range<usize>> = covered.collect();
     names.sort_by_key(|name| (name.start, name.end));
@@ -123,7 +123,7 @@ struct Edit<'t> {
 }
 
 impl<'t> Edit<'t> {
-    fn covered(&self, place: &Range<usize>) -> Range<usize> {
+    fn find_tokens(&self, place: &Range<usize>) -> Range<usize> {
         let start = self
             .tokens
             .partition_point(|token| token.place().end <= place.start);
@@ -210,7 +210,7 @@ impl<'t> Edit<'t> {
             .count();
         // After a comma, a word with one capital may begin any phrase.
         let is_name = self.tokens.get(start).is_some_and(Token::is_marked) && words > 0;
-        (joints > 0 && is_name).then(|| self.kinds_end_if_listed(start + words))
+        (joints > 0 && is_name).then(|| self.kinds_end_in_list(start + words))
     }
 
     /// Returns the number of words of "two other datasets" after a conjunction.
@@ -240,7 +240,7 @@ impl<'t> Edit<'t> {
     }
 
     /// Returns the end of the words for datasets if they belong to a list item.
-    fn kinds_end_if_listed(&self, end: usize) -> usize {
+    fn kinds_end_in_list(&self, end: usize) -> usize {
         let kinds = self.kinds_end(end);
         if self.tokens.get(kinds).is_some_and(is_joint) {
             kinds
@@ -310,9 +310,11 @@ impl<'t> Edit<'t> {
     /// Returns the end of the words for datasets after a name.
     fn kinds_end(&self, end: usize) -> usize {
         let behind = &self.tokens[end..];
-        let is_kind =
-            |token: &&Token<'_>| token.is_any(&KINDS) || token.is("-") && !token.is_spaced;
-        let kinds = behind.iter().take(4).take_while(is_kind).count();
+        let kinds = behind
+            .iter()
+            .take(4)
+            .take_while(|token| token.is_any(&KINDS) || token.is("-") && !token.is_spaced)
+            .count();
         // A final hyphen binds the name to another word.
         end + kinds
             - behind[..kinds]
@@ -482,12 +484,12 @@ impl<'t> Edit<'t> {
             });
             spaced = false;
         }
-        capitalized(&joined(kept))
+        capitalize(&join_tokens(kept))
     }
 }
 
 /// Returns the text with an upper-case first letter.
-pub(super) fn capitalized(text: &str) -> String {
+pub(super) fn capitalize(text: &str) -> String {
     let mut characters = text.chars();
     let first: String = characters
         .next()
@@ -532,15 +534,14 @@ fn is_noun(word: &str) -> bool {
 }
 
 /// Returns the places of a name in a text, as whole words.
-pub(super) fn occurrences(text: &str, name: &str) -> Vec<Range<usize>> {
-    let is_inside = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+pub(super) fn find_occurrences(text: &str, name: &str) -> Vec<Range<usize>> {
     let places = text
         .match_indices(name)
         .map(|(start, found)| start..start + found.len());
     places
         .filter(|place| {
-            !is_inside(text[..place.start].chars().next_back())
-                && !is_inside(text[place.end..].chars().next())
+            !text[..place.start].ends_with(char::is_alphanumeric)
+                && !text[place.end..].starts_with(char::is_alphanumeric)
         })
         .collect()
 }
@@ -552,7 +553,7 @@ mod tests {
     fn without(text: &str, names: &[&str]) -> String {
         let places: Vec<Range<usize>> = names
             .iter()
-            .flat_map(|name| occurrences(text, name))
+            .flat_map(|name| find_occurrences(text, name))
             .collect();
         without_names(text, &places)
     }
@@ -650,7 +651,7 @@ mod tests {
     #[test]
     fn a_name_is_a_whole_word() {
         assert_eq!(
-            occurrences("MNISTs, MNIST, eMNIST", "MNIST"),
+            find_occurrences("MNISTs, MNIST, eMNIST", "MNIST"),
             vec![Range { start: 8, end: 13 }]
         );
     }

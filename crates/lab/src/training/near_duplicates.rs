@@ -1,12 +1,12 @@
 //! Near-duplicate detection: texts that overlap test topics must not be used for training.
 
-use super::tokens::normalized;
+use super::tokens::normalize_text;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Number of words of a shingle.
-const WORDS: usize = 3;
+const SHINGLE_WORDS: usize = 3;
 /// Share of a reference text's shingles from which another text overlaps it.
-const SHARE: f64 = 0.5;
+const MIN_SHARE: f64 = 0.5;
 
 /// Reference texts, by their shingles of three words and by their normalized form.
 ///
@@ -16,18 +16,18 @@ const SHARE: f64 = 0.5;
 #[derive(Default)]
 pub(super) struct ReferenceTexts {
     whole: FxHashSet<String>,
-    shingles: FxHashMap<[String; WORDS], Vec<usize>>,
+    shingles: FxHashMap<[String; SHINGLE_WORDS], Vec<usize>>,
     /// Number of shingles of each text.
     sizes: Vec<usize>,
 }
 
 impl ReferenceTexts {
     pub(super) fn add(&mut self, text: &str) {
-        let normalized = normalized(text);
+        let normalized = normalize_text(text);
         if normalized.is_empty() || self.whole.contains(&normalized) {
             return;
         }
-        let own = shingles(&normalized);
+        let own = collect_shingles(&normalized);
         let number = self.sizes.len();
         self.sizes.push(own.len());
         for shingle in own {
@@ -38,13 +38,13 @@ impl ReferenceTexts {
 
     /// Returns true if the text is one of the reference texts, ignoring capitals, punctuation and white space.
     pub(super) fn contains(&self, text: &str) -> bool {
-        self.whole.contains(&normalized(text))
+        self.whole.contains(&normalize_text(text))
     }
 
     /// Returns true if the text is one of the reference texts, or contains half of one.
     pub(super) fn is_near(&self, text: &str) -> bool {
         let mut shared: FxHashMap<usize, usize> = FxHashMap::default();
-        let own = shingles(&normalized(text));
+        let own = collect_shingles(&normalize_text(text));
         for number in own
             .iter()
             .filter_map(|shingle| self.shingles.get(shingle))
@@ -52,17 +52,24 @@ impl ReferenceTexts {
         {
             *shared.entry(*number).or_default() += 1;
         }
-        let is_half =
-            |(number, count): (&usize, &usize)| *count as f64 >= SHARE * self.sizes[*number] as f64;
-        self.contains(text) || shared.iter().any(is_half)
+        self.contains(text)
+            || shared
+                .iter()
+                .any(|(number, count)| *count as f64 >= MIN_SHARE * self.sizes[*number] as f64)
     }
 }
 
-fn shingles(normalized: &str) -> FxHashSet<[String; WORDS]> {
+fn collect_shingles(normalized: &str) -> FxHashSet<[String; SHINGLE_WORDS]> {
     let words: Vec<&str> = normalized.split(' ').collect();
     words
-        .windows(WORDS)
-        .filter_map(|words| Some(<[&str; WORDS]>::try_from(words).ok()?.map(str::to_owned)))
+        .windows(SHINGLE_WORDS)
+        .filter_map(|words| {
+            Some(
+                <[&str; SHINGLE_WORDS]>::try_from(words)
+                    .ok()?
+                    .map(str::to_owned),
+            )
+        })
         .collect()
 }
 

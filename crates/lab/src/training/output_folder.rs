@@ -22,13 +22,13 @@ impl TrainingData {
     /// Fails if a file cannot be written, or if the folder contains anything but training data.
     pub fn write(&self, folder: &Path, about: &Value) -> Result<(), TrainingError> {
         check_output_folder(folder)?;
-        let unfinished = beside(folder, "unfinished");
-        remove(&unfinished)?;
+        let unfinished = folder_beside(folder, "unfinished");
+        remove_folder(&unfinished)?;
         fs::create_dir_all(&unfinished).map_err(TrainingError::io(&unfinished))?;
         write_lines(&unfinished.join(PASSAGES), self.passages.values())?;
         write_lines(&unfinished.join(EXAMPLES), self.examples.iter())?;
         write_about(&unfinished.join(ABOUT), about)?;
-        replace(&unfinished, folder)
+        replace_folder(&unfinished, folder)
     }
 }
 
@@ -54,14 +54,14 @@ pub fn check_output_folder(folder: &Path) -> Result<(), TrainingError> {
 }
 
 /// Returns a sibling path: in the same file system, so that a rename is atomic.
-fn beside(folder: &Path, suffix: &str) -> PathBuf {
+fn folder_beside(folder: &Path, suffix: &str) -> PathBuf {
     let mut name = folder.components().as_path().as_os_str().to_owned();
     name.push(".");
     name.push(suffix);
     name.into()
 }
 
-fn remove(folder: &Path) -> Result<(), TrainingError> {
+fn remove_folder(folder: &Path) -> Result<(), TrainingError> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(TrainingError::io(folder)(error))
@@ -71,29 +71,33 @@ fn remove(folder: &Path) -> Result<(), TrainingError> {
 }
 
 /// Moves the old folder aside before the new one takes its name. An incomplete folder never has the final name.
-fn replace(unfinished: &Path, folder: &Path) -> Result<(), TrainingError> {
-    let former = beside(folder, "former");
-    remove(&former)?;
+fn replace_folder(unfinished: &Path, folder: &Path) -> Result<(), TrainingError> {
+    let former = folder_beside(folder, "former");
+    remove_folder(&former)?;
     if folder.exists() {
         fs::rename(folder, &former).map_err(TrainingError::io(folder))?;
     }
     fs::rename(unfinished, folder).map_err(TrainingError::io(folder))?;
-    remove(&former)
+    remove_folder(&former)
 }
 
 fn write_lines<'l, T: Serialize + 'l>(
     path: &Path,
     lines: impl Iterator<Item = &'l T>,
 ) -> Result<(), TrainingError> {
-    let write = || -> io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        for line in lines {
-            serde_json::to_writer(&mut file, line)?;
-            file.write_all(b"\n")?;
-        }
-        file.into_inner()?.sync_all()
-    };
-    write().map_err(TrainingError::io(path))
+    try_write_lines(path, lines).map_err(TrainingError::io(path))
+}
+
+fn try_write_lines<'l, T: Serialize + 'l>(
+    path: &Path,
+    lines: impl Iterator<Item = &'l T>,
+) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for line in lines {
+        serde_json::to_writer(&mut file, line)?;
+        file.write_all(b"\n")?;
+    }
+    file.into_inner()?.sync_all()
 }
 
 fn write_about(path: &Path, about: &Value) -> Result<(), TrainingError> {

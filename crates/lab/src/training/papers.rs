@@ -1,10 +1,10 @@
 //! Papers for training: dataset names removed, and papers that overlap test topics excluded.
 
-use super::home_datasets::{Collection, lines};
-use super::names::{occurrences, without_names};
+use super::home_datasets::{Collection, read_lines};
+use super::names::{find_occurrences, without_names};
 use super::near_duplicates::ReferenceTexts;
 use super::sentences::{standing_alone, task_sentences};
-use super::tokens::{normalized, tokens};
+use super::tokens::{normalize_text, tokenize};
 use super::{TrainingData, TrainingError};
 use crate::tagger::{Lexicon, Statistics, Tagger, TaggerOptions};
 use lodeseek_catalog::{DatasetId, Metadata};
@@ -60,13 +60,13 @@ impl Paper {
 }
 
 /// Returns the papers for training, without dataset names.
-pub(super) fn papers(
+pub(super) fn read_papers(
     options: &PaperOptions<'_>,
     collection: &Collection,
     data: &mut TrainingData,
 ) -> Result<Vec<Paper>, TrainingError> {
-    let read = read(options.papers)?;
-    let tagger = tagger(&read, collection)?;
+    let read = read_file(options.papers)?;
+    let tagger = build_tagger(&read, collection)?;
     let known = test_texts(options.topics);
     let mut titles = FxHashSet::default();
     let mut papers = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn papers(
         {
             data.left_out.add(NEAR);
             data.excluded.entry(NEAR).or_default().push(source.title);
-        } else if titles.insert(normalized(&source.title)) {
+        } else if titles.insert(normalize_text(&source.title)) {
             papers.push(without_dataset_names(line, source, &tagger));
         } else {
             data.left_out.add("papers of a title that was there before");
@@ -89,26 +89,28 @@ pub(super) fn papers(
     Ok(papers)
 }
 
-fn read(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
-    let read = |(line, text): (usize, String)| {
-        let paper: Result<Line, _> = serde_json::from_str(&text);
-        let failed = |cause: serde_json::Error| TrainingError::Line {
+fn read_file(path: &Path) -> Result<Vec<(usize, Line)>, TrainingError> {
+    let mut papers = Vec::new();
+    for (line, text) in read_lines(path)? {
+        let mut paper: Line = serde_json::from_str(&text).map_err(|cause| TrainingError::Line {
             path: path.to_owned(),
             line,
             reason: cause.to_string(),
-        };
-        let mut paper = paper.map_err(failed)?;
+        })?;
         // Some abstracts are in quotation marks, left over from tables.
         paper.summary = paper.summary.trim().trim_matches('"').to_owned();
         // The name of a dataset in `positives` is one of its names, too.
         paper.mentions.extend(paper.positives.iter().cloned());
-        Ok((line, paper))
-    };
-    lines(path)?.into_iter().map(read).collect()
+        papers.push((line, paper));
+    }
+    Ok(papers)
 }
 
 /// Builds a tagger of the home's datasets with statistics of the same papers.
-fn tagger(papers: &[(usize, Line)], collection: &Collection) -> Result<Tagger, TrainingError> {
+fn build_tagger(
+    papers: &[(usize, Line)],
+    collection: &Collection,
+) -> Result<Tagger, TrainingError> {
     let metadata: Vec<Metadata> = collection
         .0
         .values()
@@ -134,35 +136,34 @@ fn test_texts(topics: &[ResearchTopic]) -> ReferenceTexts {
 }
 
 fn without_dataset_names(line: usize, source: Line, tagger: &Tagger) -> Paper {
-    let given = [
+    let texts = [
         source.title.as_str(),
         source.summary.as_str(),
         source.tldr_query.as_str(),
     ];
     let mut places: [Vec<Range<usize>>; 3] = Default::default();
     for mention in tagger
-        .tag(&given)
+        .tag(&texts)
         .into_iter()
-        .filter(|mention| mention.accepted().is_some())
+        .filter(|mention| mention.accepted_dataset().is_some())
     {
         places[mention.text].push(mention.place);
     }
-    for (places, text) in places.iter_mut().zip(given) {
+    for (places, text) in places.iter_mut().zip(texts) {
         places.extend(
             source
                 .mentions
                 .iter()
-                .flat_map(|name| occurrences(text, name)),
+                .flat_map(|name| find_occurrences(text, name)),
         );
     }
     let sentence = task_sentences(&source.summary).unwrap_or_default();
     let sentence: Vec<String> = sentence
         .into_iter()
-        .map(|part| standing_alone(&within(&source.summary, part, &places[1])))
+        .map(|part| standing_alone(&part_without_names(&source.summary, part, &places[1])))
         .collect();
-    let texts = [0, 1, 2].map(|text| without_names(given[text], &places[text]));
-    let title = without_coined_title(&texts[0]).to_owned();
-    let [_, summary, tldr] = texts;
+    let [title, summary, tldr] = [0, 1, 2].map(|text| without_names(texts[text], &places[text]));
+    let title = without_coined_title(&title).to_owned();
     Paper {
         line,
         texts: [title, summary, tldr],
@@ -172,7 +173,7 @@ fn without_dataset_names(line: usize, source: Line, tagger: &Tagger) -> Paper {
 }
 
 /// Returns a part of a text without the names in it.
-fn within(text: &str, part: Range<usize>, places: &[Range<usize>]) -> String {
+fn part_without_names(text: &str, part: Range<usize>, places: &[Range<usize>]) -> String {
     let inside = places
         .iter()
         .filter(|place| part.start <= place.start && place.end <= part.end);
@@ -187,7 +188,7 @@ fn without_coined_title(title: &str) -> &str {
     let Some((name, rest)) = title.split_once(':') else {
         return title;
     };
-    let words = tokens(name);
+    let words = tokenize(name);
     let is_name = words.len() == 1
         || words.len() <= 5 && words.iter().any(super::tokens::Token::is_strongly_marked);
     if is_name && rest.split_whitespace().count() > 1 {

@@ -6,10 +6,10 @@
 //! dataset among the first twenty: it describes another dataset better and would add noise. Queries that a language
 //! model has written ([`QueryOptions::written`]) can replace the keyphrases. The same rule applies to them.
 
-use super::home_datasets::{Collection, Member, hardest};
-use super::keyphrases::runs;
+use super::home_datasets::{Collection, Member, select_hardest};
+use super::keyphrases::split_into_runs;
 use super::records::stable_hash;
-use super::tokens::normalized;
+use super::tokens::normalize_text;
 use super::{Example, PassageKind, Split, Style, TrainingData, TrainingError};
 use lodeseek_engine::Searcher;
 use lodeseek_eval::Qrels;
@@ -70,7 +70,7 @@ enum QuerySource {
 /// # Errors
 ///
 /// Fails if the home cannot be read or searched.
-pub fn queries(
+pub fn make_query_examples(
     searcher: Searcher,
     options: &QueryOptions<'_>,
     on_progress: &dyn Fn(usize, usize),
@@ -78,7 +78,7 @@ pub fn queries(
     let searcher = searcher.with_model(ModelKind::Bm25.model(LengthMode::Exact));
     let collection = Collection::read(&searcher)?;
     let idf = IdfWeights::from_collection(&collection);
-    let judged = judged(options.judged);
+    let judged = find_judged_datasets(options.judged);
     let mut data = TrainingData::default();
     for (done, (id, member)) in collection.0.iter().enumerate() {
         on_progress(done + 1, collection.0.len());
@@ -92,10 +92,10 @@ pub fn queries(
                 options.per_dataset,
                 &mut data,
             ),
-            None => generate(id, member, &idf, options, &mut data),
+            None => generate_queries(id, member, &idf, options, &mut data),
         };
         for (number, (face, query)) in made.into_iter().enumerate() {
-            match example(
+            match make_example(
                 id,
                 member,
                 face,
@@ -140,13 +140,13 @@ fn written_queries(
     {
         match query {
             _ if queries.len() == most => break,
-            query if normalized(&query).is_empty() => data
+            query if normalize_text(&query).is_empty() => data
                 .left_out
                 .add("queries for which there were too few words"),
             query
                 if queries
                     .iter()
-                    .any(|(_, other)| normalized(other) == normalized(&query)) =>
+                    .any(|(_, other)| normalize_text(other) == normalize_text(&query)) =>
             {
                 data.left_out.add("queries that were there before");
             }
@@ -157,7 +157,7 @@ fn written_queries(
 }
 
 /// Returns the datasets with any judgement.
-fn judged(qrels: Option<&Qrels>) -> FxHashSet<&str> {
+fn find_judged_datasets(qrels: Option<&Qrels>) -> FxHashSet<&str> {
     let topics = qrels
         .into_iter()
         .flat_map(|qrels| qrels.topics().map(move |topic| (qrels, topic)));
@@ -181,7 +181,7 @@ impl IdfWeights {
                 .metadata
                 .iter()
                 .chain(&member.compact.triples);
-            let text = normalized(&parts.map(String::as_str).collect::<Vec<_>>().join(" "));
+            let text = normalize_text(&parts.map(String::as_str).collect::<Vec<_>>().join(" "));
             for word in text.split(' ').collect::<FxHashSet<_>>() {
                 *counts.entry(word.to_owned()).or_default() += 1;
             }
@@ -195,14 +195,15 @@ impl IdfWeights {
     /// Returns the mean inverse document frequency of a phrase's words. Words of a single dataset are mostly codes or
     /// misspellings, and weigh less than words of a few datasets.
     fn weigh(&self, phrase: &str) -> f64 {
-        let normalized = normalized(phrase);
-        let weight = |word: &str| match self.counts.get(word).copied().unwrap_or(1) {
-            1 => 0.5 * self.documents.ln(),
-            count => (self.documents / f64::from(count)).ln(),
-        };
-        let (sum, words) = normalized.split(' ').fold((0.0, 0), |(sum, words), word| {
-            (sum + weight(word), words + 1)
-        });
+        let normalized = normalize_text(phrase);
+        let (mut sum, mut words) = (0.0, 0);
+        for word in normalized.split(' ') {
+            sum += match self.counts.get(word).copied().unwrap_or(1) {
+                1 => 0.5 * self.documents.ln(),
+                count => (self.documents / f64::from(count)).ln(),
+            };
+            words += 1;
+        }
         sum / f64::from(words)
     }
 
@@ -224,21 +225,21 @@ impl IdfWeights {
 }
 
 /// Returns the distinct queries of a dataset, with their sources.
-fn generate(
+fn generate_queries(
     id: &DatasetId,
     member: &Member,
     idf: &IdfWeights,
     options: &QueryOptions<'_>,
     data: &mut TrainingData,
 ) -> Vec<(QuerySource, String)> {
-    let (said, held) = (phrases_of_metadata(member), phrases_of_data(member));
+    let (metadata, contents) = (phrases_of_metadata(member), phrases_of_data(member));
     let mut queries: Vec<(QuerySource, String)> = Vec::new();
     for number in 0..options.per_dataset {
         let face = [QuerySource::Metadata, QuerySource::Data, QuerySource::Both][number % 3];
         let pools = match face {
-            QuerySource::Metadata => vec![idf.best(said.iter())],
-            QuerySource::Data => vec![idf.best(held.iter())],
-            QuerySource::Both => vec![idf.best(said.iter()), idf.best(held.iter())],
+            QuerySource::Metadata => vec![idf.best(metadata.iter())],
+            QuerySource::Data => vec![idf.best(contents.iter())],
+            QuerySource::Both => vec![idf.best(metadata.iter()), idf.best(contents.iter())],
         };
         match draw_query(&pools, &format!("{} {id} {number}", options.seed)) {
             Some(query) if queries.iter().all(|(_, other)| *other != query) => {
@@ -255,11 +256,11 @@ fn generate(
 
 /// Draws one to three phrases from the pools in turn, at least one of each. Returns `None` if they have too few words.
 fn draw_query(pools: &[Vec<&str>], source: &str) -> Option<String> {
-    let wanted = (1 + stable_hash(source) % MAX_PHRASES).max(pools.len() as u64);
+    let phrases = (1 + stable_hash(source) % MAX_PHRASES).max(pools.len() as u64);
     let mut words: Vec<&str> = Vec::new();
     let mut left = pools.to_vec();
     for turn in 0..2 * MAX_PHRASES {
-        let enough = turn >= wanted && words.len() >= *WORDS.start();
+        let enough = turn >= phrases && words.len() >= *WORDS.start();
         let pool = &mut left[turn as usize % pools.len()];
         if enough || pool.is_empty() {
             continue;
@@ -288,7 +289,7 @@ fn phrases_of_metadata(member: &Member) -> Vec<String> {
         .map(|title| title.value.as_str());
     titles
         .chain(keywords)
-        .flat_map(runs)
+        .flat_map(split_into_runs)
         .filter(|phrase| is_typeable(phrase))
         .collect()
 }
@@ -297,7 +298,7 @@ fn phrases_of_data(member: &Member) -> Vec<String> {
     member
         .names
         .iter()
-        .flat_map(|name| runs(name))
+        .flat_map(|name| split_into_runs(name))
         .filter(|phrase| is_typeable(phrase))
         .collect()
 }
@@ -311,7 +312,7 @@ fn is_typeable(phrase: &str) -> bool {
 }
 
 /// Makes an example of a query. Returns `None` if the query does not find its dataset.
-fn example(
+fn make_example(
     id: &DatasetId,
     member: &Member,
     face: QuerySource,
@@ -324,14 +325,14 @@ fn example(
     if !ranking.iter().take(MAX_RANK).any(|scored| scored.id == *id) {
         return Ok(None);
     }
-    let title = normalized(member.metadata.title());
-    let is_other = |other: &DatasetId| {
+    let title = normalize_text(member.metadata.title());
+    let ids = ranking.iter().map(|scored| &scored.id);
+    let hard = select_hardest(ids, negatives, |other| {
         collection
             .0
             .get(other)
-            .is_some_and(|found| other != id && normalized(found.metadata.title()) != title)
-    };
-    let hard = hardest(ranking.iter().map(|scored| &scored.id), negatives, is_other);
+            .is_some_and(|found| other != id && normalize_text(found.metadata.title()) != title)
+    });
     let mut positives = member.passage_ids(id);
     if face == QuerySource::Data {
         positives.reverse();

@@ -6,7 +6,7 @@
 //! adjacent. Queries that many people typed score a little higher. The sum is divided by the square root of the query's
 //! length, because long queries collect more words.
 
-use super::tokens::{normalized, singular};
+use super::tokens::{normalize_text, singular};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Number of words of a query.
@@ -19,11 +19,11 @@ const MIN_SCORE_SHARE: f64 = 0.7;
 /// title, that one paper in some hundred contains reach it. Topics of all papers, such as "deep learning", stay below.
 const MIN_SCORE_FACTOR: f64 = 0.9;
 /// Added weight of a word in the title, of each repetition (at most three), and of adjacent words.
-const IN_TITLE: f64 = 1.0;
-const AGAIN: f64 = 0.3;
-const BESIDE: f64 = 0.5;
+const TITLE_WEIGHT: f64 = 1.0;
+const REPETITION_WEIGHT: f64 = 0.3;
+const ADJACENCY_WEIGHT: f64 = 0.5;
 /// Added weight of a query's frequency, by the natural logarithm of the frequency.
-const TIMES: f64 = 0.2;
+const FREQUENCY_WEIGHT: f64 = 0.2;
 
 struct Query {
     text: String,
@@ -58,7 +58,7 @@ impl QueryLog {
         };
         let mut places: FxHashMap<Vec<String>, usize> = FxHashMap::default();
         for text in queries {
-            let words = stems(text);
+            let words = stem_words(text);
             if !LENGTHS.contains(&words.len()) {
                 continue;
             }
@@ -102,7 +102,7 @@ impl QueryLog {
         }
         let whole = found
             .into_iter()
-            .filter(|(place, found)| *found == distinct(&self.queries[*place].words));
+            .filter(|(place, found)| *found == count_distinct(&self.queries[*place].words));
         let mut fitting: Vec<(f64, usize)> = whole
             .map(|(place, _)| (self.fit(place, &words), place))
             .collect();
@@ -131,20 +131,21 @@ impl QueryLog {
                     .get(*word)
                     .map_or(0, |counts_by_word| counts_by_word.saturating_sub(1).min(3));
                 let title = if paper.title.contains(*word) {
-                    IN_TITLE
+                    TITLE_WEIGHT
                 } else {
                     0.0
                 };
-                self.rarity(word) * (1.0 + title + AGAIN * f64::from(again))
+                self.rarity(word) * (1.0 + title + REPETITION_WEIGHT * f64::from(again))
             })
             .sum();
         let beside: f64 = query
             .words
             .windows(2)
             .filter(|pair| paper.beside.contains(&(pair[0].clone(), pair[1].clone())))
-            .map(|pair| BESIDE * (self.rarity(&pair[0]) + self.rarity(&pair[1])))
+            .map(|pair| ADJACENCY_WEIGHT * (self.rarity(&pair[0]) + self.rarity(&pair[1])))
             .sum();
-        (words + beside) / (each.len() as f64).sqrt() * (1.0 + TIMES * f64::from(query.times).ln())
+        (words + beside) / (each.len() as f64).sqrt()
+            * (1.0 + FREQUENCY_WEIGHT * f64::from(query.times).ln())
     }
 
     fn rarity(&self, word: &str) -> f64 {
@@ -155,14 +156,10 @@ impl QueryLog {
 
 impl Words {
     fn new(title: &str, summary: &str) -> Self {
-        let (title, summary) = (stems(title), stems(summary));
-        let pairs = |words: &[String]| {
-            words
-                .windows(2)
-                .map(|pair| (pair[0].clone(), pair[1].clone()))
-                .collect::<Vec<_>>()
-        };
-        let beside = pairs(&title).into_iter().chain(pairs(&summary)).collect();
+        let (title, summary) = (stem_words(title), stem_words(summary));
+        let beside = adjacent_words(&title)
+            .chain(adjacent_words(&summary))
+            .collect();
         let mut counts_by_word = FxHashMap::default();
         // A word of the title counts as one occurrence: its additional weight is applied separately.
         title.iter().for_each(|word| {
@@ -181,13 +178,19 @@ impl Words {
     }
 }
 
-fn distinct(words: &[String]) -> usize {
+fn adjacent_words(words: &[String]) -> impl Iterator<Item = (String, String)> {
+    words
+        .windows(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()))
+}
+
+fn count_distinct(words: &[String]) -> usize {
     words.iter().collect::<FxHashSet<_>>().len()
 }
 
 /// Returns the words of a text in lower case, without the s of the plural.
-fn stems(text: &str) -> Vec<String> {
-    normalized(text)
+fn stem_words(text: &str) -> Vec<String> {
+    normalize_text(text)
         .split_whitespace()
         .map(|word| singular(word).to_owned())
         .collect()

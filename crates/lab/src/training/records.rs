@@ -113,13 +113,13 @@ pub enum Split {
 }
 
 /// One of this number of sources is used for validation.
-const VALID: u64 = 10;
+const SOURCES_PER_VALIDATION: u64 = 10;
 
 impl Split {
     /// Assigns the source of a query to a split by a hash of its name. One in ten is for validation.
     #[must_use]
     pub fn from_source(source: &str) -> Self {
-        if stable_hash(source).is_multiple_of(VALID) {
+        if stable_hash(source).is_multiple_of(SOURCES_PER_VALIDATION) {
             Self::Valid
         } else {
             Self::Train

@@ -1,6 +1,6 @@
 //! Selection of the sentences of an abstract that describe its task.
 
-use super::tokens::{Token, joined, sentences, tokens};
+use super::tokens::{Token, join_tokens, split_sentences, tokenize};
 use std::ops::Range;
 
 /// Cues of sentences about the task, strongest first. The words of a cue are adjacent.
@@ -57,18 +57,18 @@ const CUES: [&[&str]; 9] = [
 const MIN_WORDS: usize = 7;
 const MAX_WORDS: usize = 55;
 /// A first sentence up to this number of words is joined by a second one.
-const SHORT: usize = 14;
+const MAX_SHORT_WORDS: usize = 14;
 
 /// Returns one or two sentences as byte ranges, and `None` if no sentence describes the task.
 pub(super) fn task_sentences(text: &str) -> Option<Vec<Range<usize>>> {
-    let all = tokens(text);
-    let spoken: Vec<Range<usize>> = sentences(&all)
+    let all = tokenize(text);
+    let spoken: Vec<Range<usize>> = split_sentences(&all)
         .into_iter()
         .filter(|place| is_plain(&all[place.clone()]))
         .collect();
     let ranks: Vec<Option<usize>> = spoken
         .iter()
-        .map(|place| rank(&all[place.clone()]))
+        .map(|place| rank_cue(&all[place.clone()]))
         .collect();
     let (rank, first) = ranks
         .iter()
@@ -76,7 +76,7 @@ pub(super) fn task_sentences(text: &str) -> Option<Vec<Range<usize>>> {
         .filter_map(|(place, rank)| Some(((*rank)?, place)))
         .min()?;
     let mut chosen = vec![first];
-    if words(&all[spoken[first].clone()]) < SHORT {
+    if count_words(&all[spoken[first].clone()]) < MAX_SHORT_WORDS {
         let next = ranks
             .iter()
             .enumerate()
@@ -88,7 +88,7 @@ pub(super) fn task_sentences(text: &str) -> Option<Vec<Range<usize>>> {
     Some(
         chosen
             .into_iter()
-            .map(|place| source(&all[spoken[place].clone()]))
+            .map(|place| source_range(&all[spoken[place].clone()]))
             .collect(),
     )
 }
@@ -146,54 +146,53 @@ pub(super) fn standing_alone(sentence: &str) -> String {
     let (head, rest) = sentence.split_once(", ").unwrap_or((sentence, ""));
     let lower = head.to_lowercase();
     let joins = JOINTS.iter().any(|joint| lower.starts_with(joint)) && !rest.trim().is_empty();
-    super::names::capitalized(if joins { rest.trim_start() } else { sentence })
+    super::names::capitalize(if joins { rest.trim_start() } else { sentence })
 }
 
 /// Returns the rank of a sentence's cue, and `None` without a cue.
-fn rank(sentence: &[Token<'_>]) -> Option<usize> {
-    let text = joined(sentence.iter().copied()).to_lowercase();
+fn rank_cue(sentence: &[Token<'_>]) -> Option<usize> {
+    let text = join_tokens(sentence.iter().copied()).to_lowercase();
     let padded = format!(" {} ", text.replace([',', '.', ';', ':'], " "));
-    let has = |cue: &str| padded.contains(&format!(" {cue} "));
     let is_further = FURTHER.iter().any(|further| text.starts_with(further));
     let rank = CUES
         .iter()
-        .position(|cues| cues.iter().any(|cue| has(cue)))?;
+        .position(|cues| cues.iter().any(|cue| padded.contains(&format!(" {cue} "))))?;
     Some(rank + if is_further { CUES.len() } else { 0 })
 }
 
 /// Returns true if the sentence has no formula, address or mark-up, and a usual length.
 fn is_plain(sentence: &[Token<'_>]) -> bool {
-    let is_odd = |token: &Token<'_>| {
-        matches!(
-            token.text,
-            "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">"
-        )
-    };
-    (MIN_WORDS..=MAX_WORDS).contains(&words(sentence)) && !sentence.iter().any(is_odd)
+    (MIN_WORDS..=MAX_WORDS).contains(&count_words(sentence))
+        && !sentence.iter().any(|token| {
+            matches!(
+                token.text,
+                "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">"
+            )
+        })
 }
 
-fn words(sentence: &[Token<'_>]) -> usize {
+fn count_words(sentence: &[Token<'_>]) -> usize {
     sentence.iter().filter(|token| token.is_word()).count()
 }
 
-fn source(sentence: &[Token<'_>]) -> Range<usize> {
+fn source_range(sentence: &[Token<'_>]) -> Range<usize> {
     sentence[0].start..sentence.last().map_or(0, |token| token.place().end)
 }
 
 /// Returns the first sentences of a text, up to about `most` words. Whole sentences are returned if the last one ends
 /// near the bound; otherwise the text is cut.
-pub(super) fn beginning(text: &str, most: usize) -> String {
-    let all = tokens(text);
+pub(super) fn take_beginning(text: &str, most: usize) -> String {
+    let all = tokenize(text);
     let (mut end, mut count) = (0, 0);
-    for sentence in sentences(&all) {
-        let own = words(&all[sentence.clone()]);
+    for sentence in split_sentences(&all) {
+        let own = count_words(&all[sentence.clone()]);
         if count + own > most + most / 5 {
             break;
         }
         (end, count) = (sentence.end, count + own);
     }
     if count >= most / 2 {
-        return joined(all[..end].iter().copied());
+        return join_tokens(all[..end].iter().copied());
     }
     text.split_whitespace()
         .take(most)
@@ -253,11 +252,11 @@ mod tests {
     #[test]
     fn beginnings_end_with_sentences_where_they_can() {
         assert_eq!(
-            beginning("One two three. Four five six. Seven eight.", 6),
+            take_beginning("One two three. Four five six. Seven eight.", 6),
             "One two three. Four five six."
         );
         assert_eq!(
-            beginning("One two three four five six seven eight", 3),
+            take_beginning("One two three four five six seven eight", 3),
             "One two three"
         );
     }

@@ -6,8 +6,8 @@
 //! only to match them. Single words of the title remain in other parts: the model is to learn that they concern the
 //! same subject.
 
-use super::home_datasets::{Collection, hardest};
-use super::tokens::{normalized, tokens};
+use super::home_datasets::{Collection, select_hardest};
+use super::tokens::{normalize_text, tokenize};
 use super::{Example, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
 use lodeseek_catalog::{Catalog, DatasetId, Metadata, disambiguate_id};
 use lodeseek_engine::{AnalysisKind, Searcher, Texts};
@@ -22,7 +22,7 @@ const MIN_TITLE_WORDS: usize = 2;
 /// Minimum number of words of a document, without masks. Categories alone do not describe a dataset.
 const MIN_DOCUMENT_WORDS: usize = 5;
 /// Additional candidates for negatives. Datasets with the same title are skipped.
-const SPARE: usize = 10;
+const SPARE_CANDIDATES: usize = 10;
 
 /// A dataset whose title can be a query.
 struct Titled {
@@ -39,7 +39,7 @@ struct Titled {
 /// # Errors
 ///
 /// Fails if the home cannot be read, or the texts cannot be indexed.
-pub fn titles(
+pub fn make_title_examples(
     searcher: Option<&Searcher>,
     catalogs: &[(String, Catalog)],
     negatives: usize,
@@ -58,17 +58,19 @@ pub fn titles(
             .iter()
             .map(|dataset| dataset.metadata.clone())
         {
-            add(&mut known, name, metadata, &mut data);
+            add_dataset(&mut known, name, metadata, &mut data);
         }
     }
     let titled = known
         .into_iter()
-        .filter_map(|(id, (metadata, parts, year))| titled(id, &metadata, &parts, year, &mut data));
+        .filter_map(|(id, (metadata, parts, year))| {
+            prepare_title(id, &metadata, &parts, year, &mut data)
+        });
     let titled: Vec<Titled> = titled.collect();
     add_examples(&titled, negatives, &mut data, on_progress)?;
     data.passages = titled
         .into_iter()
-        .map(passage)
+        .map(make_passage)
         .map(|passage| (passage.id.clone(), passage))
         .collect();
     Ok(data)
@@ -77,7 +79,12 @@ pub fn titles(
 type DatasetsById = BTreeMap<DatasetId, (Metadata, Vec<String>, Option<i32>)>;
 
 /// Adds a dataset of a catalogue. If another dataset has the same id, the name of the catalogue distinguishes it.
-fn add(known: &mut DatasetsById, catalog: &str, metadata: Metadata, data: &mut TrainingData) {
+fn add_dataset(
+    known: &mut DatasetsById,
+    catalog: &str,
+    metadata: Metadata,
+    data: &mut TrainingData,
+) {
     let id = if known.contains_key(&metadata.id) {
         disambiguate_id(&metadata.id, catalog)
     } else {
@@ -95,7 +102,7 @@ fn add(known: &mut DatasetsById, catalog: &str, metadata: Metadata, data: &mut T
     }
 }
 
-fn titled(
+fn prepare_title(
     id: DatasetId,
     metadata: &Metadata,
     parts: &[String],
@@ -103,7 +110,7 @@ fn titled(
     data: &mut TrainingData,
 ) -> Option<Titled> {
     let title = metadata.title();
-    if metadata.titles.is_empty() || normalized(title).split(' ').count() < MIN_TITLE_WORDS {
+    if metadata.titles.is_empty() || normalize_text(title).split(' ').count() < MIN_TITLE_WORDS {
         data.left_out.add("titles of fewer than two words");
         return None;
     }
@@ -129,20 +136,23 @@ fn mask_title(parts: &[String], title: &str) -> Vec<String> {
     };
     let whole = vec![MASK; first.split_whitespace().count()].join(" ");
     std::iter::once(whole)
-        .chain(others.iter().map(|part| without(part, title)))
+        .chain(others.iter().map(|part| mask_copies(part, title)))
         .collect()
 }
 
 /// Returns the number of words that are not masks.
 fn words_left(parts: &[String]) -> usize {
     let text = parts.join("\n").replace(MASK, " ");
-    tokens(&text).iter().filter(|token| token.is_word()).count()
+    tokenize(&text)
+        .iter()
+        .filter(|token| token.is_word())
+        .count()
 }
 
 /// Returns a text in which each copy of the whole title is replaced by a mask for every word.
-fn without(text: &str, title: &str) -> String {
-    let (all, wanted) = (tokens(text), tokens(title));
-    let wanted: Vec<String> = wanted
+fn mask_copies(text: &str, title: &str) -> String {
+    let (all, title_tokens) = (tokenize(text), tokenize(title));
+    let title_words: Vec<String> = title_tokens
         .iter()
         .filter(|token| token.is_word())
         .map(|token| token.text.to_lowercase())
@@ -154,13 +164,13 @@ fn without(text: &str, title: &str) -> String {
         .collect();
     let (mut out, mut copied, mut place) = (String::new(), 0, 0);
     while place < words.len() {
-        if wanted.is_empty() || !lower[place..].starts_with(&wanted) {
+        if title_words.is_empty() || !lower[place..].starts_with(&title_words) {
             place += 1;
             continue;
         }
         out.push_str(&text[copied..words[place].start]);
         out.push_str(&vec![MASK; title.split_whitespace().count()].join(" "));
-        place += wanted.len();
+        place += title_words.len();
         copied = words[place - 1].place().end;
     }
     out + &text[copied..]
@@ -181,7 +191,7 @@ fn add_examples(
     let mut by_title: BTreeMap<String, Vec<&Titled>> = BTreeMap::new();
     titled.iter().for_each(|one| {
         by_title
-            .entry(normalized(&one.title))
+            .entry(normalize_text(&one.title))
             .or_default()
             .push(one)
     });
@@ -190,22 +200,22 @@ fn add_examples(
         let ranking = texts.rank(
             model.as_ref(),
             &same[0].title,
-            negatives + same.len() + SPARE,
+            negatives + same.len() + SPARE_CANDIDATES,
         )?;
-        let is_other = |id: &DatasetId| {
+        let ids = ranking.iter().map(|scored| &scored.id);
+        let hard = select_hardest(ids, negatives, |id| {
             places
                 .get(id)
-                .is_some_and(|one| normalized(&one.title) != *title)
-        };
-        let hard = hardest(ranking.iter().map(|scored| &scored.id), negatives, is_other);
-        data.examples.push(example(same, hard));
+                .is_some_and(|one| normalize_text(&one.title) != *title)
+        });
+        data.examples.push(make_example(same, hard));
         on_progress(done + 1, by_title.len());
     }
     data.examples.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(())
 }
 
-fn example(same: &[&Titled], negatives: Vec<&DatasetId>) -> Example {
+fn make_example(same: &[&Titled], negatives: Vec<&DatasetId>) -> Example {
     Example {
         id: format!("title-{}", same[0].id),
         query: same[0].title.clone(),
@@ -224,7 +234,7 @@ fn example(same: &[&Titled], negatives: Vec<&DatasetId>) -> Example {
     }
 }
 
-fn passage(titled: Titled) -> PassageRecord {
+fn make_passage(titled: Titled) -> PassageRecord {
     PassageRecord {
         id: PassageKind::Masked.passage_id(&titled.id),
         dataset: titled.id,
@@ -262,7 +272,7 @@ mod tests {
             ),
             (7, 0)
         );
-        assert_eq!(without("no such thing", "City"), "no such thing");
-        assert_eq!(without("", "City trees"), "");
+        assert_eq!(mask_copies("no such thing", "City"), "no such thing");
+        assert_eq!(mask_copies("", "City trees"), "");
     }
 }

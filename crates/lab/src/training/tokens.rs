@@ -39,8 +39,8 @@ impl<'t> Token<'t> {
     /// Returns true for a word that resembles no ordinary word: acronyms, capitals inside, or letters with digits.
     pub(super) fn is_strongly_marked(&self) -> bool {
         let inner = self.text.chars().skip(1).any(char::is_uppercase);
-        let has = |is: fn(char) -> bool| self.text.chars().any(is);
-        inner || has(char::is_alphabetic) && has(char::is_numeric)
+        inner
+            || self.text.chars().any(char::is_alphabetic) && self.text.chars().any(char::is_numeric)
     }
 
     pub(super) fn ends_sentence(&self) -> bool {
@@ -55,7 +55,7 @@ const SHORT_FORMS: [&str; 9] = [
 
 /// Splits a text into tokens: runs of letters and digits, with apostrophes, and with points between digits. Every other
 /// character is a token of its own.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(super) fn tokenize(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let (mut place, mut is_spaced) = (0, false);
     while let Some(first) = text[place..].chars().next() {
@@ -63,7 +63,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
             (place, is_spaced) = (place + first.len_utf8(), true);
             continue;
         }
-        let length = length(&text[place..]);
+        let length = first_token_length(&text[place..]);
         tokens.push(Token {
             text: &text[place..place + length],
             start: place,
@@ -75,13 +75,13 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// Returns the byte length of the first token of a text.
-fn length(text: &str) -> usize {
-    let is_short_form = |form: &&&str| {
+fn first_token_length(text: &str) -> usize {
+    let short_form = SHORT_FORMS.iter().find(|form| {
         text.get(..form.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(form))
             && !text[form.len()..].starts_with(char::is_alphanumeric)
-    };
-    if let Some(form) = SHORT_FORMS.iter().find(is_short_form) {
+    });
+    if let Some(form) = short_form {
         return form.len();
     }
     let mut end = 0;
@@ -109,7 +109,7 @@ fn length(text: &str) -> usize {
 }
 
 /// Returns the sentences of a text as ranges of its tokens.
-pub(super) fn sentences(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
+pub(super) fn split_sentences(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = 0;
     for (place, token) in tokens.iter().enumerate() {
@@ -128,7 +128,7 @@ pub(super) fn sentences(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
 }
 
 /// Joins tokens, with single spaces where the source has white space.
-pub(super) fn joined<'t>(tokens: impl IntoIterator<Item = Token<'t>>) -> String {
+pub(super) fn join_tokens<'t>(tokens: impl IntoIterator<Item = Token<'t>>) -> String {
     let mut text = String::new();
     for token in tokens {
         if token.is_spaced && !text.is_empty() {
@@ -141,7 +141,7 @@ pub(super) fn joined<'t>(tokens: impl IntoIterator<Item = Token<'t>>) -> String 
 
 /// Returns the words of a text in lower case, joined by single spaces. It serves to compare texts regardless of
 /// punctuation.
-pub(super) fn normalized(text: &str) -> String {
+pub(super) fn normalize_text(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn words_signs_and_short_forms() {
         let text = "We don't use 3.5% of MNIST-10 (e.g., digits).";
-        let all = tokens(text);
+        let all = tokenize(text);
         let texts: Vec<&str> = all.iter().map(|token| token.text).collect();
         assert_eq!(
             texts,
@@ -171,17 +171,17 @@ mod tests {
                 "digits", ")", "."
             ]
         );
-        assert_eq!(joined(all.iter().copied()), text);
+        assert_eq!(join_tokens(all.iter().copied()), text);
         assert!(all.iter().all(|token| &text[token.place()] == token.text));
     }
 
     #[test]
     fn sentences_end_at_points_before_capitals() {
         let text = "One has 2.5 of it. Two, e.g. This et al. Are one? three. Four";
-        let all = tokens(text);
-        let texts: Vec<String> = sentences(&all)
+        let all = tokenize(text);
+        let texts: Vec<String> = split_sentences(&all)
             .into_iter()
-            .map(|place| joined(all[place].iter().copied()))
+            .map(|place| join_tokens(all[place].iter().copied()))
             .collect();
         assert_eq!(
             texts,

@@ -179,13 +179,13 @@ impl EgressError {
     #[must_use]
     pub fn find_in(error: &io::Error) -> Option<&Self> {
         let inner = error.get_ref()?;
-        let wrapped = || {
-            inner
-                .downcast_ref::<io::Error>()
-                .or_else(|| Some(&**inner.downcast_ref::<Arc<io::Error>>()?))
-        };
-        inner
-            .downcast_ref::<Self>()
-            .or_else(|| Self::find_in(wrapped()?))
+        if let Some(found) = inner.downcast_ref::<Self>() {
+            return Some(found);
+        }
+        // Some parsers share the error of their reader.
+        match inner.downcast_ref::<io::Error>() {
+            Some(wrapped) => Self::find_in(wrapped),
+            None => Self::find_in(inner.downcast_ref::<Arc<io::Error>>()?),
+        }
     }
 }

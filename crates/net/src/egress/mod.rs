@@ -40,7 +40,7 @@ pub use response::{Body, Response};
 
 use cancellation::{CancellableConnector, with_cancellation};
 use error::ResponseStarted;
-use policy::{AddressScope, parse, redirect_target};
+use policy::{AddressScope, parse_iri, redirect_target};
 use resolve::CheckedResolver;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -105,10 +105,10 @@ impl Egress {
     /// Creates a client with a custom resolver.
     #[must_use]
     pub fn with_resolver(policy: EgressPolicy, names: Arc<dyn Resolve>) -> Self {
-        let listed = agent(Arc::clone(&names), policy.private_networks.clone());
+        let listed = build_agent(Arc::clone(&names), policy.private_networks.clone());
         Self {
             listed,
-            public: agent(names, Vec::new()),
+            public: build_agent(names, Vec::new()),
             policy,
         }
     }
@@ -157,9 +157,9 @@ impl Egress {
     ///
     /// Returns the reason if the policy blocks the IRI. The IP addresses are checked later, when the request is sent.
     pub fn check(&self, iri: &str) -> Result<(), EgressError> {
-        let admitted = parse(iri).and_then(|url| self.policy.admit(&url));
+        let admitted = parse_iri(iri).and_then(|url| self.policy.admit(&url));
         admitted.map(drop).map_err(|fault| EgressError {
-            iri: shown(iri),
+            iri: shorten_iri(iri),
             fault,
         })
     }
@@ -187,7 +187,7 @@ impl Egress {
     }
 }
 
-fn agent(names: Arc<dyn Resolve>, private_networks: Vec<IpNet>) -> Agent {
+fn build_agent(names: Arc<dyn Resolve>, private_networks: Vec<IpNet>) -> Agent {
     let config = Agent::config_builder()
         .proxy(None)
         .max_redirects(0)
@@ -284,7 +284,7 @@ impl Request<'_> {
     ///
     /// Returns an [`EgressError`] if the policy blocks the request or the transfer fails.
     pub fn send(self) -> Result<Response, EgressError> {
-        let iri = shown(&self.iri);
+        let iri = shorten_iri(&self.iri);
         let span = tracing::info_span!(
             target: "traces",
             "outgoing request",
@@ -307,7 +307,7 @@ impl Request<'_> {
     /// Follows redirects. A redirect keeps method and body, except status 303, which changes the method to GET.
     fn follow(mut self, shown: &str) -> Result<Response, EgressFault> {
         let deadline = Instant::now() + self.limits.total;
-        let mut first = parse(&self.iri)?;
+        let mut first = parse_iri(&self.iri)?;
         if !self.parameters.is_empty() {
             first.query_pairs_mut().extend_pairs(&self.parameters);
         }
@@ -414,13 +414,13 @@ impl Request<'_> {
 /// ```
 #[must_use]
 pub fn origin_of(iri: &str) -> Option<String> {
-    parse(iri)
+    parse_iri(iri)
         .ok()
         .map(|url| url.origin().ascii_serialization())
 }
 
 /// Returns an IRI for messages: without query, fragment and user name, on one line of at most 200 characters.
-fn shown(iri: &str) -> String {
+fn shorten_iri(iri: &str) -> String {
     let end = iri.find(['?', '#']).unwrap_or(iri.len());
     let text: String = iri[..end]
         .chars()

@@ -68,7 +68,7 @@ impl std::str::FromStr for IriPrefix {
     type Err = PrefixError;
 
     fn from_str(text: &str) -> Result<Self, PrefixError> {
-        let url = parse(text)
+        let url = parse_iri(text)
             .ok()
             .filter(|url| url.query().is_none() && url.fragment().is_none());
         url.map(Self).ok_or_else(|| PrefixError(text.to_owned()))
@@ -153,7 +153,7 @@ impl EgressPolicy {
     }
 
     pub(super) fn admit(&self, url: &Url) -> Result<AddressScope, EgressFault> {
-        check(url)?;
+        check_url(url)?;
         if self.listed.iter().any(|prefix| prefix.covers(url)) {
             return Ok(AddressScope::Listed);
         }
@@ -168,7 +168,7 @@ impl EgressPolicy {
     }
 }
 
-fn check(url: &Url) -> Result<(), EgressFault> {
+fn check_url(url: &Url) -> Result<(), EgressFault> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(EgressFault::Scheme);
     }
@@ -183,7 +183,7 @@ fn check(url: &Url) -> Result<(), EgressFault> {
 }
 
 /// Parses an IRI. Characters that a browser would repair (blanks, backslashes) are rejected.
-pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
+pub(super) fn parse_iri(iri: &str) -> Result<Url, EgressFault> {
     if iri.len() > MAX_IRI_BYTES {
         return Err(EgressFault::IriTooLong(MAX_IRI_BYTES));
     }
@@ -191,7 +191,7 @@ pub(super) fn parse(iri: &str) -> Result<Url, EgressFault> {
         return Err(EgressFault::Malformed);
     }
     let mut url = Url::parse(iri).map_err(|_| EgressFault::Malformed)?;
-    check(&url)?;
+    check_url(&url)?;
     if !iri[url.scheme().len()..].starts_with("://") {
         return Err(EgressFault::Malformed);
     }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     fn admits(policy: &EgressPolicy, iri: &str) -> bool {
-        parse(iri).and_then(|url| policy.admit(&url)).is_ok()
+        parse_iri(iri).and_then(|url| policy.admit(&url)).is_ok()
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
         let policy = policy(&["https://good.example/"], OtherHosts::AnyPublic);
         assert!(admits(&policy, &iri(MAX_IRI_BYTES)));
         assert_eq!(
-            parse(&iri(MAX_IRI_BYTES + 1)),
+            parse_iri(&iri(MAX_IRI_BYTES + 1)),
             Err(EgressFault::IriTooLong(MAX_IRI_BYTES))
         );
         assert!(iri(MAX_IRI_BYTES + 1).parse::<IriPrefix>().is_err());
@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn redirects_never_lose_the_lock() {
-        let from = parse("https://good.example/a/b").expect("an IRI");
+        let from = parse_iri("https://good.example/a/b").expect("an IRI");
         let to = |location: &str| redirect_target(&from, location).map(String::from);
         assert_eq!(to("c?d#e"), Ok("https://good.example/a/c?d".to_owned()));
         assert_eq!(

@@ -116,14 +116,14 @@ impl CheckedResolver {
         let thread = thread::Builder::new().name("resolve".to_owned());
         let started = thread.spawn(move || sender.send(names.resolve(&name, port)).ok());
         started.map_err(|error| EgressFault::Connect(error.kind()))?;
-        receive(&receiver, timeout)?.map_err(|error| {
+        receive_until(&receiver, timeout)?.map_err(|error| {
             tracing::debug!(host, %error, "not resolved");
             EgressFault::Unresolved
         })
     }
 }
 
-fn receive<T>(receiver: &Receiver<T>, timeout: Duration) -> Result<T, EgressFault> {
+fn receive_until<T>(receiver: &Receiver<T>, timeout: Duration) -> Result<T, EgressFault> {
     let start = Instant::now();
     loop {
         if cancellation::is_cancelled() {

@@ -100,7 +100,7 @@ impl Host {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, HostState> {
+    fn lock_state(&self) -> MutexGuard<'_, HostState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,7 +110,7 @@ impl Host {
         concurrent: usize,
         timeout: &Timeout,
     ) -> Result<Permit, EgressFault> {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         while state.inside >= concurrent.max(1) {
             let left = timeout.left()?;
             state = self
@@ -125,7 +125,7 @@ impl Host {
 
     /// Reserves the start of a request. The next one can start `pause` later.
     fn reserve(&self, pause: Duration) -> Instant {
-        let mut state = self.state();
+        let mut state = self.lock_state();
         let turn = state.next.max(Instant::now());
         state.next = turn + pause;
         turn
@@ -171,7 +171,7 @@ impl Endpoint {
     }
 
     pub(super) fn snapshot(&self) -> EndpointStatistics {
-        self.statistics().clone()
+        self.lock_statistics().clone()
     }
 
     pub(super) fn is_get_only(&self) -> bool {
@@ -182,7 +182,7 @@ impl Endpoint {
         self.get_only.store(true, Ordering::Relaxed);
     }
 
-    fn statistics(&self) -> MutexGuard<'_, EndpointStatistics> {
+    fn lock_statistics(&self) -> MutexGuard<'_, EndpointStatistics> {
         self.statistics
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -195,7 +195,7 @@ struct Permit(Arc<Host>);
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.state().inside -= 1;
+        self.0.lock_state().inside -= 1;
         self.0.left.notify_one();
     }
 }
@@ -227,9 +227,9 @@ impl ActiveCall {
                 let crowded = RemoteError::Crowded {
                     endpoint: timeout.iri.clone(),
                 };
-                Err(Self::new(endpoint, None).failed(crowded))
+                Err(Self::new(endpoint, None).fail(crowded))
             }
-            Err(fault) => Err(Self::new(endpoint, None).failed(timeout.error(fault).into())),
+            Err(fault) => Err(Self::new(endpoint, None).fail(timeout.error(fault).into())),
         }
     }
 
@@ -258,7 +258,7 @@ impl ActiveCall {
     }
 
     /// Ends the call with a failure and returns the error.
-    pub(super) fn failed(mut self, error: RemoteError) -> RemoteError {
+    pub(super) fn fail(mut self, error: RemoteError) -> RemoteError {
         self.failure = Some((error.kind(), error.to_string()));
         error
     }
@@ -266,6 +266,6 @@ impl ActiveCall {
 
 impl Drop for ActiveCall {
     fn drop(&mut self) {
-        self.endpoint.statistics().add(self);
+        self.endpoint.lock_statistics().add(self);
     }
 }

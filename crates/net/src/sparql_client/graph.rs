@@ -1,7 +1,7 @@
 //! Results of `CONSTRUCT` and `DESCRIBE`.
 
 use super::error::RemoteError;
-use super::solutions::relabel;
+use super::solutions::relabel_node;
 use super::source::{Meter, ResponseContext};
 use crate::egress::EgressError;
 use lodeseek_rdf::TripleSink;
@@ -37,13 +37,13 @@ impl TripleSink for Collector<'_> {
             self.full.set(true);
         } else {
             self.triples
-                .push(renamed(triple.into_owned(), self.response));
+                .push(relabel_triple(triple.into_owned(), self.response));
         }
     }
 }
 
-fn renamed(triple: Triple, response: u64) -> Triple {
-    lodeseek_rdf::relabelled(triple, &mut |node| relabel(&node, response))
+fn relabel_triple(triple: Triple, response: u64) -> Triple {
+    lodeseek_rdf::relabel_triple(triple, &mut |node| relabel_node(&node, response))
 }
 
 /// Reader that stops when the collector is full. It keeps the error, because the dump reader only reports its text.
@@ -102,9 +102,10 @@ pub(super) fn read(
         });
     }
     if let Some(error) = error.take() {
-        return Err(context.io(&error));
+        return Err(context.io_error(&error));
     }
-    let skipped = count_skipped(&reports).map_err(|message| context.unreadable(&message))?;
+    let skipped =
+        count_skipped_statements(&reports).map_err(|message| context.unreadable_error(&message))?;
     Ok(RemoteGraph {
         triples: collector.triples,
         skipped,
@@ -112,7 +113,7 @@ pub(super) fn read(
 }
 
 /// Returns the number of skipped statements of a completely read document.
-fn count_skipped(reports: &[FileReport]) -> Result<u64, String> {
+fn count_skipped_statements(reports: &[FileReport]) -> Result<u64, String> {
     let [report] = reports else {
         return Err("expected one document".to_owned());
     };

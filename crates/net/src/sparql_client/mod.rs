@@ -173,10 +173,16 @@ impl SparqlClient {
         query: &str,
         options: &CallOptions,
     ) -> Result<Solutions, RemoteError> {
-        let read = |endpoint: &str, response: Response, bytes| {
-            Answer::open(endpoint, response.into_body(), bytes)?.rows(options.rows, self.number())
-        };
-        let (rows, active) = self.call(endpoint, query, options, RESULTS_ACCEPT, read)?;
+        let (rows, active) = self.call(
+            endpoint,
+            query,
+            options,
+            RESULTS_ACCEPT,
+            |endpoint, response, bytes| {
+                Answer::open(endpoint, response.into_body(), bytes)?
+                    .rows(options.rows, self.next_response_number())
+            },
+        )?;
         Ok(Solutions::new(rows, active))
     }
 
@@ -187,10 +193,15 @@ impl SparqlClient {
         query: &str,
         options: &CallOptions,
     ) -> Result<bool, RemoteError> {
-        let read = |endpoint: &str, response: Response, bytes| {
-            Answer::open(endpoint, response.into_body(), bytes)?.boolean()
-        };
-        let (answer, _) = self.call(endpoint, query, options, RESULTS_ACCEPT, read)?;
+        let (answer, _) = self.call(
+            endpoint,
+            query,
+            options,
+            RESULTS_ACCEPT,
+            |endpoint, response, bytes| {
+                Answer::open(endpoint, response.into_body(), bytes)?.boolean()
+            },
+        )?;
         Ok(answer)
     }
 
@@ -201,21 +212,26 @@ impl SparqlClient {
         query: &str,
         options: &CallOptions,
     ) -> Result<RemoteGraph, RemoteError> {
-        let read = |endpoint: &str, response: Response, bytes| {
-            let media_type = response
-                .header("content-type")
-                .unwrap_or_default()
-                .to_owned();
-            graph::read(
-                endpoint,
-                &media_type,
-                response.into_body(),
-                bytes,
-                options.rows,
-                self.number(),
-            )
-        };
-        let (graph, mut active) = self.call(endpoint, query, options, GRAPHS_ACCEPT, read)?;
+        let (graph, mut active) = self.call(
+            endpoint,
+            query,
+            options,
+            GRAPHS_ACCEPT,
+            |endpoint, response, bytes| {
+                let media_type = response
+                    .header("content-type")
+                    .unwrap_or_default()
+                    .to_owned();
+                graph::read(
+                    endpoint,
+                    &media_type,
+                    response.into_body(),
+                    bytes,
+                    options.rows,
+                    self.next_response_number(),
+                )
+            },
+        )?;
         active.rows = graph.triples.len() as u64;
         Ok(graph)
     }
@@ -223,20 +239,20 @@ impl SparqlClient {
     /// Returns statistics of all endpoints, ordered by endpoint. Running calls are not included.
     #[must_use]
     pub fn snapshot(&self) -> Vec<EndpointStatistics> {
-        let known: Vec<_> = self.endpoints().values().cloned().collect();
+        let known: Vec<_> = self.lock_endpoints().values().cloned().collect();
         let mut statistics: Vec<_> = known.iter().map(|endpoint| endpoint.snapshot()).collect();
         statistics.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
         statistics
     }
 
-    fn endpoints(&self) -> MutexGuard<'_, FxHashMap<NamedNode, Arc<Endpoint>>> {
+    fn lock_endpoints(&self) -> MutexGuard<'_, FxHashMap<NamedNode, Arc<Endpoint>>> {
         self.endpoints
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a unique response number.
-    fn number(&self) -> u64 {
+    fn next_response_number(&self) -> u64 {
         self.responses.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -266,13 +282,13 @@ impl SparqlClient {
         };
         match call.answer(&mut active, read) {
             Ok(answer) => Ok((answer, active)),
-            Err(error) => Err(active.failed(error)),
+            Err(error) => Err(active.fail(error)),
         }
     }
 
     fn endpoint(&self, iri: NamedNodeRef<'_>) -> Arc<Endpoint> {
         let iri = iri.into_owned();
-        let mut endpoints = self.endpoints();
+        let mut endpoints = self.lock_endpoints();
         if !endpoints.contains_key(&iri) && endpoints.len() >= MAX_ENDPOINTS {
             evict_one(&mut endpoints);
         }
@@ -390,7 +406,7 @@ impl Call<'_> {
         let endpoint = &*self.timeout.iri;
         match response.status() {
             200..=299 => read(endpoint, response, Arc::clone(&active.bytes)),
-            _ => Err(failure(endpoint, response)),
+            _ => Err(read_failure(endpoint, response)),
         }
     }
 
@@ -418,7 +434,7 @@ impl Call<'_> {
 }
 
 /// Converts an error response. A text that cannot be read is treated as empty.
-fn failure(endpoint: &str, response: Response) -> RemoteError {
+fn read_failure(endpoint: &str, response: Response) -> RemoteError {
     let (status, retry_after) = (response.status(), response.retry_after());
     let mut text = Vec::new();
     let read = response

@@ -6,7 +6,7 @@
 use super::error::RemoteError;
 use super::solutions::{Answer, Rows};
 use super::{CallOptions, RESULTS_ACCEPT, SparqlClient};
-use crate::egress::{Body, EgressError, Response};
+use crate::egress::{Body, EgressError};
 use oxrdf::NamedNodeRef;
 use serde::{Deserialize, Serialize};
 use sparesults::QuerySolution;
@@ -60,27 +60,32 @@ impl SparqlClient {
         parse: impl FnMut(&mut RelayedBody) -> ParseOutcome,
     ) -> Result<(), RemoteError> {
         let parse = RefCell::new(parse);
-        let read = |_: &str, response: Response, bytes: Arc<AtomicU64>| {
-            let mut body = RelayedBody {
-                number: self.number(),
-                body: response.into_body(),
-                bytes,
-                failure: None,
-            };
-            let mut outcome = (parse.borrow_mut())(&mut body);
-            if let (Some(error), Some(failure)) = (&mut outcome.error, body.failure) {
-                *error = failure.into(); // the cause of what the other process found
-            }
-            match outcome.error {
-                Some(error) if outcome.rows == 0 => Err(error),
-                error => Ok(ParseOutcome { error, ..outcome }),
-            }
-        };
-        let (outcome, mut active) = self.call(endpoint, query, options, RESULTS_ACCEPT, read)?;
+        let (outcome, mut active) = self.call(
+            endpoint,
+            query,
+            options,
+            RESULTS_ACCEPT,
+            |_, response, bytes| {
+                let mut body = RelayedBody {
+                    number: self.next_response_number(),
+                    body: response.into_body(),
+                    bytes,
+                    failure: None,
+                };
+                let mut outcome = (parse.borrow_mut())(&mut body);
+                if let (Some(error), Some(failure)) = (&mut outcome.error, body.failure) {
+                    *error = failure.into(); // the cause of what the other process found
+                }
+                match outcome.error {
+                    Some(error) if outcome.rows == 0 => Err(error),
+                    error => Ok(ParseOutcome { error, ..outcome }),
+                }
+            },
+        )?;
         active.rows = outcome.rows;
         active.repairs = outcome.repairs;
         match outcome.error {
-            Some(error) => Err(active.failed(error)),
+            Some(error) => Err(active.fail(error)),
             None => Ok(()),
         }
     }

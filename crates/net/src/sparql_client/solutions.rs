@@ -36,11 +36,11 @@ impl Answer {
     ) -> Result<Self, RemoteError> {
         let mut context = ResponseContext::new(endpoint);
         let mut meter = Meter::new(body, bytes, &context);
-        let first = begin(&mut meter).map_err(|error| context.io(&error))?;
+        let first = read_first_bytes(&mut meter).map_err(|error| context.io_error(&error))?;
         context.json = match first.first() {
             Some(b'{') => true,
             Some(b'<') => false,
-            _ => return Err(context.unreadable("neither JSON nor XML")),
+            _ => return Err(context.unreadable_error("neither JSON nor XML")),
         };
         Ok(Self {
             context,
@@ -66,7 +66,7 @@ impl Answer {
             Ok(Some(value)) => Ok(value),
             Ok(None) | Err(ReadError::TooManyRows) => Err(self
                 .context
-                .unreadable("rows instead of the boolean result of ASK")),
+                .unreadable_error("rows instead of the boolean result of ASK")),
             Err(error) => Err(self.context.read_error(error, 0)),
         }
     }
@@ -90,7 +90,7 @@ impl Answer {
         let rows = match opened {
             Ok(Some(rows)) => rows,
             Ok(None) => {
-                return Err(context.unreadable("a boolean instead of the rows of SELECT"));
+                return Err(context.unreadable_error("a boolean instead of the rows of SELECT"));
             }
             Err(error) => return Err(context.read_error(error, limit)),
         };
@@ -113,7 +113,7 @@ impl Answer {
 }
 
 /// Returns the first non-blank bytes, without a byte order mark. They are empty if the response is empty.
-fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+fn read_first_bytes(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     let mut buffer = [0; 512];
     loop {
@@ -165,12 +165,14 @@ impl Rows {
     }
 
     fn admit(&mut self, row: QuerySolution) -> Result<QuerySolution, RemoteError> {
-        let too_many = || RemoteError::TooManyRows {
-            endpoint: self.context.endpoint.clone(),
-            limit: self.limit,
+        let Some(left) = self.left.checked_sub(1) else {
+            return Err(RemoteError::TooManyRows {
+                endpoint: self.context.endpoint.clone(),
+                limit: self.limit,
+            });
         };
-        self.left = self.left.checked_sub(1).ok_or_else(too_many)?;
-        Ok(renamed(row, self.response, &self.variables))
+        self.left = left;
+        Ok(relabel_row(row, self.response, &self.variables))
     }
 
     /// Returns the number of values of the rows so far that were repaired or left out.
@@ -186,7 +188,7 @@ impl Rows {
     }
 }
 
-fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> QuerySolution {
+fn relabel_row(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> QuerySolution {
     if !row
         .values()
         .iter()
@@ -196,7 +198,7 @@ fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> Qu
     }
     let values = row.values().iter().map(|value| {
         value.as_ref().map(|term| {
-            lodeseek_rdf::relabelled_term(term.clone(), &mut |node| relabel(&node, response))
+            lodeseek_rdf::relabel_term(term.clone(), &mut |node| relabel_node(&node, response))
         })
     });
     QuerySolution::from((Arc::clone(variables), values.collect::<Vec<_>>()))
@@ -206,7 +208,7 @@ fn renamed(row: QuerySolution, response: u64, variables: &Arc<[Variable]>) -> Qu
 ///
 /// The label starts with `b`, which no blank node of the store starts with (`blank.rs` of the store). A letter is needed,
 /// because labels in RDF/XML are XML names.
-pub(super) fn relabel(node: &BlankNode, response: u64) -> BlankNode {
+pub(super) fn relabel_node(node: &BlankNode, response: u64) -> BlankNode {
     let digest = Sha256::new()
         .chain_update(response.to_le_bytes())
         .chain_update(node.as_str())
@@ -254,7 +256,7 @@ impl Iterator for Solutions {
                 self.running = Some((rows, call));
                 Some(Ok(row))
             }
-            Err(error) => Some(Err(call.failed(error))),
+            Err(error) => Some(Err(call.fail(error))),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Number of bytes kept of the beginning of a response, for error messages.
-const HEAD_BYTES: usize = 1200;
+/// Maximum number of bytes kept of the beginning of a response, for error messages.
+const MAX_HEAD_BYTES: usize = 1200;
 
 /// Endpoint, format and beginning of a response.
 pub(super) struct ResponseContext {
@@ -27,7 +27,7 @@ impl ResponseContext {
         }
     }
 
-    pub(super) fn unreadable(&self, message: &str) -> RemoteError {
+    pub(super) fn unreadable_error(&self, message: &str) -> RemoteError {
         let beginning = self
             .beginning
             .lock()
@@ -40,17 +40,17 @@ impl ResponseContext {
         }
     }
 
-    pub(super) fn io(&self, error: &io::Error) -> RemoteError {
+    pub(super) fn io_error(&self, error: &io::Error) -> RemoteError {
         match EgressError::find_in(error) {
             Some(error) => error.clone().into(),
-            None => self.unreadable(&error.to_string()),
+            None => self.unreadable_error(&error.to_string()),
         }
     }
 
     pub(super) fn read_error(&self, error: ReadError, limit: u64) -> RemoteError {
         match error {
-            ReadError::Io(error) => self.io(&error),
-            ReadError::Invalid(message) => self.unreadable(&message),
+            ReadError::Io(error) => self.io_error(&error),
+            ReadError::Invalid(message) => self.unreadable_error(&message),
             ReadError::TooManyRows => RemoteError::TooManyRows {
                 endpoint: self.endpoint.clone(),
                 limit,
@@ -84,7 +84,7 @@ impl<R: Read> Read for Meter<R> {
             .beginning
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let keep = length.min(HEAD_BYTES - beginning.len());
+        let keep = length.min(MAX_HEAD_BYTES - beginning.len());
         beginning.extend_from_slice(&buffer[..keep]);
         Ok(length)
     }

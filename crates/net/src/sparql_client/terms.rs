@@ -96,7 +96,7 @@ impl TermBuilder {
                 Some("rtl") => Some(BaseDirection::Rtl),
                 Some(_) => return invalid("`its:dir` is neither `ltr` nor `rtl`"),
             };
-            return Ok(self.tagged(value, language, direction));
+            return Ok(self.language_tagged_literal(value, language, direction));
         }
         if direction.is_some() {
             return invalid("`its:dir` without `xml:lang`");
@@ -107,7 +107,7 @@ impl TermBuilder {
         })
     }
 
-    fn tagged(
+    fn language_tagged_literal(
         &mut self,
         value: String,
         language: String,

@@ -560,7 +560,7 @@ fn endpoints_of_one_host_share_its_places() {
         },
     );
     let other = NamedNode::new(server.iri("/other/sparql")).expect("an IRI");
-    let held = client
+    let unread_rows = client
         .select(endpoint(&server).as_ref(), QUERY, &CallOptions::default())
         .expect("rows");
     let brief = CallOptions {
@@ -571,7 +571,7 @@ fn endpoints_of_one_host_share_its_places() {
         .ask(other.as_ref(), "ASK {}", &brief)
         .expect_err("no place");
     assert_eq!(crowded.kind(), FailureKind::Crowded);
-    drop(held);
+    drop(unread_rows);
     assert!(
         client
             .select(other.as_ref(), QUERY, &CallOptions::default())
@@ -590,7 +590,7 @@ fn rows_held_back_keep_their_place() {
             ..hasty()
         },
     );
-    let held = client
+    let unread_rows = client
         .select(endpoint(&server).as_ref(), QUERY, &CallOptions::default())
         .expect("rows");
     let brief = CallOptions {
@@ -601,7 +601,7 @@ fn rows_held_back_keep_their_place() {
         rows(&client, &server, &brief).expect_err("no place").kind(),
         FailureKind::Crowded
     );
-    drop(held);
+    drop(unread_rows);
     assert!(rows(&client, &server, &CallOptions::default()).is_ok());
 }
 

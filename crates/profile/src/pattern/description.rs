@@ -1,7 +1,7 @@
 //! Serialization of patterns as triples, in addition to the VoID of a profile.
 
 use super::{CountedLinkPattern, Element, LinkPatternCount, PatternId, PatternSummary};
-use crate::MAX_NAME;
+use crate::MAX_NAME_BYTES;
 use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::vocab::{lodeseek, rdf, void};
 use oxrdf::{Literal, NamedNode, Term, Triple};
@@ -38,12 +38,8 @@ impl PatternSummary {
                 out.count(dataset, lodeseek::ESTIMATED_LINK_PATTERNS, count)
             }
         }
-        let links = || {
-            self.link_patterns
-                .iter()
-                .filter(|counted| counted.links >= MIN_OCCURRENCES)
-        };
-        let linked: HashSet<PatternId> = links()
+        let linked: HashSet<PatternId> = self
+            .repeated_link_patterns()
             .flat_map(|counted| [counted.pattern.subject, counted.pattern.object])
             .collect();
         for (rank, (elements, entities)) in self.entity_patterns.iter().enumerate() {
@@ -52,8 +48,17 @@ impl PatternSummary {
                 out.entity_pattern(rank, elements, *entities);
             }
         }
-        links().for_each(|counted| out.link_pattern(counted));
+        for counted in self.repeated_link_patterns() {
+            out.link_pattern(counted);
+        }
         out.triples
+    }
+
+    /// Returns the link patterns that occur often enough for a description.
+    fn repeated_link_patterns(&self) -> impl Iterator<Item = &CountedLinkPattern> {
+        self.link_patterns
+            .iter()
+            .filter(|counted| counted.links >= MIN_OCCURRENCES)
     }
 }
 
@@ -77,7 +82,8 @@ impl Description<'_> {
             Element::Outgoing(property) => (lodeseek::OUTGOING_PROPERTY, property),
             Element::Incoming(property) => (lodeseek::INCOMING_PROPERTY, property),
         });
-        let short = elements.filter(|(_, term)| self.graph.term(*term).text().len() <= MAX_NAME);
+        let short =
+            elements.filter(|(_, term)| self.graph.term(*term).text().len() <= MAX_NAME_BYTES);
         for (property, term) in short.take(MAX_ELEMENTS) {
             self.add(&part, property, self.graph.to_term(term));
         }

@@ -9,7 +9,7 @@
 //! different link patterns by HyperLogLog (P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, AofA 2007), whose standard
 //! error is 0.8 %.
 
-use super::{Element, LinkPattern, Numbering, PatternId, Rows, entities, is_link};
+use super::{Element, LinkPattern, Numbering, PatternId, Rows, find_entities, is_link};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -19,7 +19,7 @@ use std::hash::{Hash, Hasher};
 /// Maximum number of different link patterns that are counted exactly. The table takes up to 54 MB while it grows.
 pub const MAX_EXACT_LINK_PATTERNS: usize = 1_000_000;
 
-const NONE: u32 = u32::MAX;
+const NO_ID: u32 = u32::MAX;
 
 /// Number of different link patterns of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl PatternSummary {
                 u64::from(count),
             )
         });
-        let mut rank_of = vec![NONE; groups.patterns.len()];
+        let mut rank_of = vec![NO_ID; groups.patterns.len()];
         for (rank, &group) in listed.iter().enumerate() {
             rank_of[group as usize] = rank as u32;
         }
@@ -107,7 +107,7 @@ impl PatternSummary {
         };
         let (link_pattern_count, link_patterns) = links
             .count_exactly(bound)
-            .unwrap_or_else(|| links.count_listed());
+            .unwrap_or_else(|| links.count_with_estimate());
         Self {
             entity_pattern_count: groups.patterns.len() as u64,
             link_pattern_count,
@@ -119,7 +119,7 @@ impl PatternSummary {
 
 /// Entities grouped by their description pattern.
 struct Groups<'d> {
-    /// Group of each term; `NONE` for terms that are not entities.
+    /// Group of each term; `NO_ID` for terms that are not entities.
     group_of: Vec<u32>,
     /// Element numbers and number of entities of each group.
     patterns: Vec<(&'d [u32], u32)>,
@@ -129,10 +129,10 @@ impl<'d> Groups<'d> {
     fn new(graph: &TripleGraph, kind: Option<TermId>, described: &'d Rows<u32>) -> Self {
         let mut known: FxHashMap<&[u32], u32> = FxHashMap::default();
         let mut groups = Self {
-            group_of: vec![NONE; graph.term_count()],
+            group_of: vec![NO_ID; graph.term_count()],
             patterns: Vec::new(),
         };
-        for entity in entities(graph, kind) {
+        for entity in find_entities(graph, kind) {
             let elements = described.row(entity.index());
             let group = *known
                 .entry(elements)
@@ -154,7 +154,7 @@ impl<'d> Groups<'d> {
 
     fn most_frequent(&self, most: usize) -> Vec<u32> {
         let groups = (0..self.patterns.len() as u32).collect();
-        smallest(groups, most, |&a, &b| self.compare(a, b))
+        select_smallest(groups, most, |&a, &b| self.compare(a, b))
     }
 }
 
@@ -171,7 +171,7 @@ struct Links<'g> {
     graph: &'g TripleGraph,
     kind: Option<TermId>,
     groups: &'g Groups<'g>,
-    /// Rank of each group; `NONE` for those that are not listed.
+    /// Rank of each group; `NO_ID` for those that are not listed.
     rank_of: &'g [u32],
     most: usize,
 }
@@ -193,7 +193,7 @@ impl Links<'_> {
     }
 
     /// Counts the links between listed patterns, and estimates the number of link patterns.
-    fn count_listed(&self) -> (LinkPatternCount, Vec<CountedLinkPattern>) {
+    fn count_with_estimate(&self) -> (LinkPatternCount, Vec<CountedLinkPattern>) {
         let mut counts: FxHashMap<GroupLink, u32> = FxHashMap::default();
         let mut sketch = DistinctSketch::new();
         for link in self.links() {
@@ -228,12 +228,12 @@ impl Links<'_> {
     }
 
     fn is_listed(&self, group: u32) -> bool {
-        self.rank_of[group as usize] != NONE
+        self.rank_of[group as usize] != NO_ID
     }
 
     /// Returns the most frequent ones, without those that have an end that is not listed.
     fn most_frequent(&self, counts: FxHashMap<GroupLink, u32>) -> Vec<CountedLinkPattern> {
-        let ranked = smallest(counts.into_iter().collect(), self.most, |a, b| {
+        let ranked = select_smallest(counts.into_iter().collect(), self.most, |a, b| {
             self.compare(a, b)
         });
         let mut kept = Vec::new();
@@ -264,8 +264,12 @@ impl Links<'_> {
     }
 }
 
-/// Returns the `most` smallest values, sorted. Takes linear time in the number of values.
-fn smallest<T>(mut values: Vec<T>, most: usize, compare: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+/// Returns the `most` select_smallest values, sorted. Takes linear time in the number of values.
+fn select_smallest<T>(
+    mut values: Vec<T>,
+    most: usize,
+    compare: impl Fn(&T, &T) -> Ordering,
+) -> Vec<T> {
     if most < values.len() {
         values.select_nth_unstable_by(most, &compare);
         values.truncate(most);
@@ -280,11 +284,11 @@ pub(crate) struct DistinctSketch {
 }
 
 impl DistinctSketch {
-    const BITS: u32 = 14;
+    const INDEX_BITS: u32 = 14;
 
     pub(crate) fn new() -> Self {
         Self {
-            registers: vec![0; 1 << Self::BITS],
+            registers: vec![0; 1 << Self::INDEX_BITS],
         }
     }
 
@@ -292,9 +296,9 @@ impl DistinctSketch {
         let mut hasher = FxHasher::default();
         value.hash(&mut hasher);
         let hash = mix(hasher.finish());
-        let register = &mut self.registers[(hash >> (64 - Self::BITS)) as usize];
+        let register = &mut self.registers[(hash >> (64 - Self::INDEX_BITS)) as usize];
         // The set bit bounds the number of leading zeros.
-        let rest = hash << Self::BITS | 1 << (Self::BITS - 1);
+        let rest = hash << Self::INDEX_BITS | 1 << (Self::INDEX_BITS - 1);
         *register = (*register).max(rest.leading_zeros() as u8 + 1);
     }
 

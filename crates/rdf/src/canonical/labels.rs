@@ -23,10 +23,10 @@ const XSD_STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 pub(super) const MAX_DEPTH: usize = 100;
 /// Maximum number of indistinguishable neighbours of a node, whose permutations are all tried.
 const MAX_PERMUTED: usize = 6;
-/// Work budget: number of label reads, multiplied by the size of the largest component, which Sophia copies.
-const WORK_BUDGET: usize = 100_000_000;
+/// Maximum number of label reads, multiplied by the size of the largest component, which Sophia copies.
+const MAX_LABEL_READS: usize = 100_000_000;
 /// Number of label reads per triple that every graph needs.
-const BASE_WORK_PER_TRIPLE: usize = 16;
+const MIN_READS_PER_TRIPLE: usize = 16;
 
 /// Limits of the computation of labels.
 pub(super) struct LabelLimits {
@@ -43,7 +43,7 @@ impl Default for LabelLimits {
         Self {
             depth: MAX_DEPTH,
             permuted: MAX_PERMUTED,
-            work: WORK_BUDGET,
+            work: MAX_LABEL_READS,
         }
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn canonical(
         return Ok(Vec::new());
     }
     let budget =
-        triples.len() * BASE_WORK_PER_TRIPLE + limits.work / largest_component(&blanks, triples);
+        triples.len() * MIN_READS_PER_TRIPLE + limits.work / largest_component(&blanks, triples);
     let meter = WorkMeter(Cell::new(budget));
     let dataset = MeteredDataset {
         graph,
@@ -83,12 +83,7 @@ pub(super) fn canonical(
         Err(cause) => resume_unwind(cause),
     };
     let ids = blanks.start.0..blanks.end.0;
-    let label = |id| {
-        labels
-            .get(graph.term(TermId(id)).text())
-            .map(|label| label.as_str().into())
-    };
-    ids.map(label)
+    ids.map(|id| Some(labels.get(graph.term(TermId(id)).text())?.as_str().into()))
         .collect::<Option<_>>()
         .ok_or_else(|| CanonicalizationError::TooComplex("a blank node has no label".to_owned()))
 }
@@ -152,15 +147,12 @@ impl Dataset for MeteredDataset<'_> {
     type Error = Infallible;
 
     fn quads(&self) -> impl Iterator<Item = Result<Self::Quad<'_>, Infallible>> + '_ {
-        let term = |id| Metered {
-            term: self.graph.term(id),
-            meter: self.meter,
-        };
-        self.triples.iter().map(move |triple| {
-            Ok((
-                [triple.subject, triple.predicate, triple.object].map(term),
-                None,
-            ))
+        self.triples.iter().map(|triple| {
+            let terms = [triple.subject, triple.predicate, triple.object].map(|id| Metered {
+                term: self.graph.term(id),
+                meter: self.meter,
+            });
+            Ok((terms, None))
         })
     }
 }

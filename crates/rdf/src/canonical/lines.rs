@@ -56,7 +56,7 @@ fn write(term: TermRef<'_>, line: &mut String) {
         TermRef::Blank(label) => line.extend(["_:", label]),
         TermRef::Literal { lexical, kind } => {
             line.push('"');
-            write_escaped(lexical, line);
+            write_lexical_form(lexical, line);
             line.push('"');
             match kind {
                 LiteralKind::Plain => {}
@@ -71,7 +71,7 @@ fn write(term: TermRef<'_>, line: &mut String) {
     }
 }
 
-fn write_escaped(text: &str, line: &mut String) {
+fn write_lexical_form(text: &str, line: &mut String) {
     let mut start = 0;
     for (place, byte) in text.bytes().enumerate() {
         if let Some(escaped) = escape(byte) {
@@ -108,7 +108,7 @@ const CONTROLS: [&str; 32] = [
 /// Compares two terms by their canonical form, without writing them.
 fn compare(a: TermRef<'_>, b: TermRef<'_>) -> Ordering {
     match (a, b) {
-        (TermRef::Iri(a), TermRef::Iri(b)) => ended(a, b, b'>'),
+        (TermRef::Iri(a), TermRef::Iri(b)) => compare_until_end(a, b, b'>'),
         (
             TermRef::Literal {
                 lexical: a,
@@ -118,13 +118,13 @@ fn compare(a: TermRef<'_>, b: TermRef<'_>) -> Ordering {
                 lexical: b,
                 kind: second,
             },
-        ) => lexical(a, b).then_with(|| kinds(first, second)),
+        ) => compare_lexical_forms(a, b).then_with(|| compare_kinds(first, second)),
         (TermRef::Blank(a), TermRef::Blank(b)) => a.cmp(b),
-        _ => begins(a).cmp(&begins(b)),
+        _ => first_byte(a).cmp(&first_byte(b)),
     }
 }
 
-fn begins(term: TermRef<'_>) -> u8 {
+fn first_byte(term: TermRef<'_>) -> u8 {
     match term {
         TermRef::Literal { .. } => b'"',
         TermRef::Iri(_) => b'<',
@@ -134,44 +134,51 @@ fn begins(term: TermRef<'_>) -> u8 {
 }
 
 /// Returns the length of the common prefix of two texts.
-fn parting(a: &str, b: &str) -> usize {
+fn common_prefix_length(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 /// Compares texts that are followed by the byte `end`.
-fn ended(a: &str, b: &str, end: u8) -> Ordering {
-    let place = parting(a, b);
-    let next = |text: &str| text.as_bytes().get(place).copied().unwrap_or(end);
-    next(a).cmp(&next(b)).then(a.len().cmp(&b.len()))
+fn compare_until_end(a: &str, b: &str, end: u8) -> Ordering {
+    let place = common_prefix_length(a, b);
+    let a_byte = a.as_bytes().get(place).unwrap_or(&end);
+    let b_byte = b.as_bytes().get(place).unwrap_or(&end);
+    a_byte.cmp(b_byte).then(a.len().cmp(&b.len()))
 }
 
 /// Compares lexical forms by their escaped form. No escape sequence is a prefix of another.
-fn lexical(a: &str, b: &str) -> Ordering {
-    let place = parting(a, b);
+fn compare_lexical_forms(a: &str, b: &str) -> Ordering {
+    let place = common_prefix_length(a, b);
     if a.len() == place && b.len() == place {
         return Ordering::Equal;
     }
-    // An unescaped byte, or the first byte of the escape sequence and the rest.
-    let next = |text: &str| match text.as_bytes().get(place) {
-        None => (b'"', ""),
-        Some(&byte) => escape(byte).map_or((byte, ""), |escaped| (b'\\', &escaped[1..])),
-    };
-    next(a).cmp(&next(b))
+    escape_at(a, place).cmp(&escape_at(b, place))
 }
 
-fn kinds(a: LiteralKind<'_>, b: LiteralKind<'_>) -> Ordering {
+/// Returns the byte at a place of a literal, or the first byte of its escape sequence and the rest of the sequence.
+fn escape_at(text: &str, place: usize) -> (u8, &'static str) {
+    match text.as_bytes().get(place) {
+        None => (b'"', ""),
+        Some(&byte) => match escape(byte) {
+            Some(sequence) => (b'\\', &sequence[1..]),
+            None => (byte, ""),
+        },
+    }
+}
+
+fn compare_kinds(a: LiteralKind<'_>, b: LiteralKind<'_>) -> Ordering {
     match (a, b) {
-        (LiteralKind::Datatype(a), LiteralKind::Datatype(b)) => ended(a, b, b'>'),
-        (a, b) => match (tag(a), tag(b)) {
+        (LiteralKind::Datatype(a), LiteralKind::Datatype(b)) => compare_until_end(a, b, b'>'),
+        (a, b) => match (lower_case_tag(a), lower_case_tag(b)) {
             (Some(a), Some(b)) => a.cmp(b),
             // The order of the kinds equals that of a space, `@` and `^^`.
-            _ => order(a).cmp(&order(b)),
+            _ => kind_order(a).cmp(&kind_order(b)),
         },
     }
 }
 
 /// Returns the bytes of a language tag in lower case, with the base direction.
-fn tag(kind: LiteralKind<'_>) -> Option<impl Iterator<Item = u8>> {
+fn lower_case_tag(kind: LiteralKind<'_>) -> Option<impl Iterator<Item = u8>> {
     let direction = match kind {
         LiteralKind::LeftToRight(_) => LTR,
         LiteralKind::RightToLeft(_) => RTL,
@@ -184,7 +191,7 @@ fn tag(kind: LiteralKind<'_>) -> Option<impl Iterator<Item = u8>> {
     })
 }
 
-fn order(kind: LiteralKind<'_>) -> u8 {
+fn kind_order(kind: LiteralKind<'_>) -> u8 {
     match kind {
         LiteralKind::Plain => b' ',
         LiteralKind::Datatype(_) => b'^',

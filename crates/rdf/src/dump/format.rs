@@ -184,26 +184,22 @@ fn starts_with_ignoring_case(text: &[u8], prefix: &str) -> bool {
 
 /// Rejects formats that are often mistaken for RDF. A message with the format is more useful than a parse error.
 fn refuse_other_languages(content: &[u8]) -> Result<(), Refusal> {
-    let refuse = |reason: &str| {
-        Err(Refusal::NotRdf {
-            reason: reason.to_owned(),
-        })
-    };
-    if starts_with_ignoring_case(content, "<!doctype html")
+    let reason = if starts_with_ignoring_case(content, "<!doctype html")
         || starts_with_ignoring_case(content, "<html")
     {
-        return refuse("an HTML page, not a dump");
-    }
-    if content.starts_with(b"Prefix(") || content.starts_with(b"Ontology(") {
-        return refuse("OWL functional syntax, which is not an RDF serialization");
-    }
-    if content.starts_with(b"Prefix:") || content.starts_with(b"Ontology:") {
-        return refuse("OWL Manchester syntax, which is not an RDF serialization");
-    }
-    if content.contains(&0) {
-        return refuse("a binary file");
-    }
-    Ok(())
+        "an HTML page, not a dump"
+    } else if content.starts_with(b"Prefix(") || content.starts_with(b"Ontology(") {
+        "OWL functional syntax, which is not an RDF serialization"
+    } else if content.starts_with(b"Prefix:") || content.starts_with(b"Ontology:") {
+        "OWL Manchester syntax, which is not an RDF serialization"
+    } else if content.contains(&0) {
+        "a binary file"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::NotRdf {
+        reason: reason.to_owned(),
+    })
 }
 
 fn content_kind(content: &[u8]) -> ContentKind {

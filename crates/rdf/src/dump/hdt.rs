@@ -43,10 +43,10 @@ const MAX_CONTROL_BYTES: usize = 64 << 10;
 ///
 /// To decode a term, the terms before it in its block are decoded as well. Tools write blocks of 16 terms, but a file with one
 /// block of a million terms would need hours.
-const FREE_DECODED_BYTES: u64 = 1 << 30;
-const DECODED_PER_BYTE: u64 = 1024;
+const MAX_FREE_DECODED_BYTES: u64 = 1 << 30;
+const MAX_DECODED_PER_BYTE: u64 = 1024;
 /// Number of recently decoded terms of a section that are held, and maximum length of one in bytes.
-const RECENT_TERMS: u64 = 1024;
+const MAX_RECENT_TERMS: u64 = 1024;
 const MAX_RECENT_BYTES: usize = 4 << 10;
 /// Number of bits of a word.
 const WORD_BITS: u64 = 64;
@@ -76,7 +76,7 @@ impl From<HdtError> for io::Error {
     }
 }
 
-fn malformed(part: &'static str, reason: impl Into<String>) -> io::Error {
+fn malformed_part(part: &'static str, reason: impl Into<String>) -> io::Error {
     HdtError::Malformed {
         part,
         reason: reason.into(),
@@ -84,7 +84,7 @@ fn malformed(part: &'static str, reason: impl Into<String>) -> io::Error {
     .into()
 }
 
-fn refused(reason: String) -> io::Error {
+fn refusal(reason: String) -> io::Error {
     Refusal::Hdt { reason }.into()
 }
 
@@ -94,7 +94,7 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
         part: "",
         recent: Vec::new(),
         limit: sink.limits.hdt_memory,
-        held: 0,
+        memory_bytes: 0,
     };
     source
         .control("the file's beginning", GLOBAL)?
@@ -103,7 +103,7 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
     source.skip(
         header
             .number("length")
-            .ok_or_else(|| malformed("the header", "the length is missing"))?,
+            .ok_or_else(|| malformed_part("the header", "the length is missing"))?,
     )?;
     source
         .control("the dictionary", DICTIONARY)?
@@ -123,12 +123,12 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
     control.require_format(&[BITMAP_TRIPLES], "triples format")?;
     if control.property("order") != Some(BY_SUBJECT) {
         let order = shorten(control.property("order").unwrap_or("none"));
-        return Err(refused(format!(
+        return Err(refusal(format!(
             "triple order {order} is not supported; supported: 1 (by subject)"
         )));
     }
     let triples = Triples::read(&mut source)?;
-    let budget = DecodingBudget::new(sink.limits.decompressed_bytes, source.held);
+    let budget = DecodingBudget::new(sink.limits.decompressed_bytes, source.memory_bytes);
     triples.emit(
         Dictionary {
             sections,
@@ -147,7 +147,7 @@ struct HdtReader<R> {
     /// Bytes of the current preamble, for its checksum.
     recent: Vec<u8>,
     limit: u64,
-    held: u64,
+    memory_bytes: u64,
 }
 
 impl<R: Read> HdtReader<R> {
@@ -180,11 +180,11 @@ impl<R: Read> HdtReader<R> {
             bytes.push(self.byte()?);
             if bytes.last().is_some_and(|byte| byte & 0x80 != 0) {
                 let (number, _) = number_at(&bytes, 0)
-                    .ok_or_else(|| malformed(self.part, "a number is too large"))?;
+                    .ok_or_else(|| malformed_part(self.part, "a number is too large"))?;
                 return Ok(number);
             }
             if bytes.len() == MAX_NUMBER_BYTES {
-                return Err(malformed(self.part, "a number has no end"));
+                return Err(malformed_part(self.part, "a number has no end"));
             }
         }
     }
@@ -196,10 +196,10 @@ impl<R: Read> HdtReader<R> {
             match self.byte()? {
                 0 => {
                     return String::from_utf8(bytes)
-                        .map_err(|_| malformed(self.part, "text is not valid UTF-8"));
+                        .map_err(|_| malformed_part(self.part, "text is not valid UTF-8"));
                 }
                 _ if bytes.len() == MAX_CONTROL_BYTES => {
-                    return Err(malformed(self.part, "its description has no end"));
+                    return Err(malformed_part(self.part, "its description has no end"));
                 }
                 byte => bytes.push(byte),
             }
@@ -214,7 +214,7 @@ impl<R: Read> HdtReader<R> {
         }
         let found = self.byte()?;
         if magic != *MAGIC || found != kind {
-            return Err(malformed(
+            return Err(malformed_part(
                 part,
                 "the control information does not begin here",
             ));
@@ -256,10 +256,10 @@ impl<R: Read> HdtReader<R> {
     ///
     /// The limit is checked first, and memory is allocated only for bytes that are actually in the file.
     fn block(&mut self, length: u64) -> io::Result<Vec<u8>> {
-        self.held = self.held.saturating_add(length);
-        if self.held > self.limit {
+        self.memory_bytes = self.memory_bytes.saturating_add(length);
+        if self.memory_bytes > self.limit {
             let (limit, part) = (self.limit, self.part);
-            return Err(refused(format!(
+            return Err(refusal(format!(
                 "more than {limit} bytes of memory needed up to {part}"
             )));
         }
@@ -300,7 +300,7 @@ impl ControlInformation {
         if read.contains(&self.format.as_str()) {
             return Ok(());
         }
-        Err(refused(format!(
+        Err(refusal(format!(
             "{what} {} is not supported; supported: {}",
             shorten(&self.format),
             read.join(", ")
@@ -320,7 +320,7 @@ impl LogSequence {
         source.recent.clear();
         let kind = source.byte()?;
         if kind != LOG64 {
-            return Err(refused(format!(
+            return Err(refusal(format!(
                 "sequence kind {kind} in {} is not supported; supported: {LOG64}",
                 source.part
             )));
@@ -329,11 +329,14 @@ impl LogSequence {
         let len = source.number()?;
         source.end_of_preamble()?;
         if width > 64 {
-            return Err(malformed(source.part, format!("numbers of {width} bits")));
+            return Err(malformed_part(
+                source.part,
+                format!("numbers of {width} bits"),
+            ));
         }
         let bits = u64::from(width).checked_mul(len);
-        let bits =
-            bits.ok_or_else(|| malformed(source.part, format!("{len} numbers of {width} bits")))?;
+        let bits = bits
+            .ok_or_else(|| malformed_part(source.part, format!("{len} numbers of {width} bits")))?;
         Ok(Self {
             bytes: source.block(bits.div_ceil(8))?,
             width,
@@ -370,7 +373,7 @@ impl Bitmap {
         source.recent.clear();
         let kind = source.byte()?;
         if kind != PLAIN {
-            return Err(refused(format!(
+            return Err(refusal(format!(
                 "bitmap kind {kind} in {} is not supported; supported: {PLAIN}",
                 source.part
             )));
@@ -448,7 +451,7 @@ impl Section {
         source.begin(name);
         let kind = source.byte()?;
         if kind != FRONT_CODING {
-            return Err(refused(format!(
+            return Err(refusal(format!(
                 "{name}: section kind {kind} is not supported; supported: {FRONT_CODING}"
             )));
         }
@@ -465,35 +468,31 @@ impl Section {
             cursor: Cursor::default(),
             recent: Vec::new(),
         };
-        section.checked(longest)
+        section.check_terms(longest)
     }
 
     /// Checks that all terms can be located and that none is longer than the limit.
-    fn checked(self, longest: usize) -> io::Result<Self> {
-        let lost = |number: u64| {
-            malformed(
-                self.name,
-                format!("term {} of {} cannot be located", number + 1, self.len),
-            )
-        };
+    fn check_terms(self, longest: usize) -> io::Result<Self> {
         if self.block == 0 && self.len > 0 {
-            return Err(lost(0));
+            return Err(self.missing_term(0));
         }
         let (mut term, mut place) = (Vec::new(), 0);
         for number in 0..self.len {
             if number.is_multiple_of(self.block) {
                 if self.starts.get(number / self.block) != Some(place as u64) {
-                    return Err(lost(number));
+                    return Err(self.missing_term(number));
                 }
                 term.clear();
             } else {
                 place = self
                     .shorten_to_common(&mut term, place)
-                    .ok_or_else(|| lost(number))?;
+                    .ok_or_else(|| self.missing_term(number))?;
             }
-            place = self.append(&mut term, place).ok_or_else(|| lost(number))?;
+            place = self
+                .append(&mut term, place)
+                .ok_or_else(|| self.missing_term(number))?;
             if term.len() > longest {
-                return Err(refused(format!(
+                return Err(refusal(format!(
                     "term of more than {longest} bytes among {}",
                     self.name
                 )));
@@ -502,8 +501,18 @@ impl Section {
         if place == self.text.len() {
             Ok(self)
         } else {
-            Err(malformed(self.name, "unexpected bytes after the last term"))
+            Err(malformed_part(
+                self.name,
+                "unexpected bytes after the last term",
+            ))
         }
+    }
+
+    fn missing_term(&self, number: u64) -> io::Error {
+        malformed_part(
+            self.name,
+            format!("term {} of {} cannot be located", number + 1, self.len),
+        )
     }
 
     /// Truncates the preceding term to the prefix shared with the term at a position. Returns the position after the length.
@@ -529,7 +538,7 @@ impl Section {
         if number == 0 || number > self.len {
             return None;
         }
-        let slot = usize::try_from(number % RECENT_TERMS).ok()?;
+        let slot = usize::try_from(number % MAX_RECENT_TERMS).ok()?;
         if let Some((known, term)) = self.recent.get(slot)
             && *known == number
         {
@@ -608,9 +617,10 @@ struct DecodingBudget {
 }
 
 impl DecodingBudget {
-    /// Creates the budget of a file with `held` bytes of dictionary and triples.
-    fn new(decompressed_limit: u64, held: u64) -> Self {
-        let decoded_limit = FREE_DECODED_BYTES + DECODED_PER_BYTE.saturating_mul(held);
+    /// Creates the budget of a file with `packed_bytes` bytes of dictionary and triples.
+    fn new(decompressed_limit: u64, packed_bytes: u64) -> Self {
+        let decoded_limit =
+            MAX_FREE_DECODED_BYTES + MAX_DECODED_PER_BYTE.saturating_mul(packed_bytes);
         if decompressed_limit <= decoded_limit {
             let refusal = Refusal::DecompressedSize {
                 limit: decompressed_limit,
@@ -621,7 +631,7 @@ impl DecodingBudget {
             };
         }
         let reason = format!(
-            "more than {decoded_limit} bytes are decoded from {held}: the blocks of the dictionary are too long; write the file \
+            "more than {decoded_limit} bytes are decoded from {packed_bytes}: the blocks of the dictionary are too long; write the file \
              with blocks of 16 terms"
         );
         Self {
@@ -671,7 +681,7 @@ impl Dictionary {
         };
         let name = section.name;
         let (term, looked_at) = section.term(in_section).ok_or_else(|| {
-            malformed(
+            malformed_part(
                 "the triples",
                 format!("no term with number {number} among {name}"),
             )
@@ -687,43 +697,43 @@ impl Dictionary {
 
     fn subject(&mut self, number: u64) -> io::Result<Result<NamedOrBlankNode, String>> {
         let term = self.term(|sections| &mut sections.subjects, number, true)?;
-        Ok(term.and_then(|term| node(&term, &mut self.repairs)))
+        Ok(term.and_then(|term| parse_node(&term, &mut self.repairs)))
     }
 
     fn predicate(&mut self, number: u64) -> io::Result<Result<NamedNode, String>> {
         let term = self.term(|sections| &mut sections.predicates, number, false)?;
-        Ok(term.and_then(|term| named(&term, &mut self.repairs)))
+        Ok(term.and_then(|term| parse_iri(&term, &mut self.repairs)))
     }
 
     fn object(&mut self, number: u64) -> io::Result<Result<Term, String>> {
         let term = self.term(|sections| &mut sections.objects, number, true)?;
         Ok(term.and_then(|term| match term.starts_with('"') {
-            true => literal(&term, &mut self.repairs),
-            false => node(&term, &mut self.repairs).map(Into::into),
+            true => parse_literal(&term, &mut self.repairs),
+            false => parse_node(&term, &mut self.repairs).map(Into::into),
         }))
     }
 }
 
 /// Returns an IRI, repaired if it is not valid.
-fn named(term: &str, repairs: &mut Vec<String>) -> Result<NamedNode, String> {
+fn parse_iri(term: &str, repairs: &mut Vec<String>) -> Result<NamedNode, String> {
     repair_node(&NamedNode::new_unchecked(term), repairs)
 }
 
-fn node(term: &str, repairs: &mut Vec<String>) -> Result<NamedOrBlankNode, String> {
+fn parse_node(term: &str, repairs: &mut Vec<String>) -> Result<NamedOrBlankNode, String> {
     match term.strip_prefix("_:") {
-        Some(label) => Ok(blank(label).into()),
-        None => named(term, repairs).map(Into::into),
+        Some(label) => Ok(parse_blank_node(label).into()),
+        None => parse_iri(term, repairs).map(Into::into),
     }
 }
 
 /// Prefix of blank node labels that are encoded in hexadecimal digits.
 const ENCODED_LABEL_PREFIX: &str = "hdt-";
 
-/// Creates a blank node. HDT permits any text as a label.
+/// Parses the label of a blank node. HDT permits any text as a label.
 ///
 /// A label that is not valid in RDF, or begins with [`ENCODED_LABEL_PREFIX`], is encoded in hexadecimal digits. Different
 /// labels stay different.
-fn blank(label: &str) -> BlankNode {
+fn parse_blank_node(label: &str) -> BlankNode {
     BlankNode::new(label)
         .ok()
         .filter(|_| !label.starts_with(ENCODED_LABEL_PREFIX))
@@ -741,10 +751,11 @@ fn blank(label: &str) -> BlankNode {
 }
 
 /// Parses `"text"`, `"text"@language` or `"text"^^<datatype>`. HDT does not escape characters of the text.
-fn literal(term: &str, repairs: &mut Vec<String>) -> Result<Term, String> {
-    let malformed = || format!("malformed literal: {}", shorten(term));
-    let inside = term.strip_prefix('"').ok_or_else(malformed)?;
-    let (text, rest) = inside.rsplit_once('"').ok_or_else(malformed)?;
+fn parse_literal(term: &str, repairs: &mut Vec<String>) -> Result<Term, String> {
+    let (text, rest) = term
+        .strip_prefix('"')
+        .and_then(|inside| inside.rsplit_once('"'))
+        .ok_or_else(|| format!("malformed literal: {}", shorten(term)))?;
     if rest.is_empty() {
         return Ok(Literal::new_simple_literal(text).into());
     }
@@ -760,8 +771,8 @@ fn literal(term: &str, repairs: &mut Vec<String>) -> Result<Term, String> {
     let datatype = rest
         .strip_prefix("^^<")
         .and_then(|rest| rest.strip_suffix('>'))
-        .ok_or_else(malformed)?;
-    Ok(Literal::new_typed_literal(text, named(datatype, repairs)?).into())
+        .ok_or_else(|| format!("malformed literal: {}", shorten(term)))?;
+    Ok(Literal::new_typed_literal(text, parse_iri(datatype, repairs)?).into())
 }
 
 /// Bitmap triples: a run of predicates for each subject, and a run of objects for each predicate.
@@ -779,7 +790,7 @@ impl Triples {
         let fits = object_ends.runs(objects.len) == Some(predicates.len)
             && predicate_ends.runs(predicates.len).is_some();
         if !fits {
-            return Err(malformed(
+            return Err(malformed_part(
                 source.part,
                 "inconsistent numbers of subjects, predicates and objects",
             ));
@@ -802,15 +813,15 @@ impl Triples {
                 subject_number += 1;
                 subject = dictionary.subject(subject_number)?;
             }
-            let predicate = dictionary.predicate(number_of(&self.predicates, run)?)?;
+            let predicate = dictionary.predicate(number_at_position(&self.predicates, run)?)?;
             begins_subject = self.predicate_ends.is_last(run);
-            let repeated = length(&subject)
+            let repeated = term_length(&subject)
                 + predicate
                     .as_ref()
                     .map_or(0, |predicate| predicate.as_str().len());
             loop {
                 dictionary.budget.spend(repeated)?;
-                let object = dictionary.object(number_of(&self.objects, place)?)?;
+                let object = dictionary.object(number_at_position(&self.objects, place)?)?;
                 for message in dictionary.repairs.drain(..) {
                     sink.repair(None, message);
                 }
@@ -834,7 +845,7 @@ impl Triples {
     }
 }
 
-fn length(subject: &Result<NamedOrBlankNode, String>) -> usize {
+fn term_length(subject: &Result<NamedOrBlankNode, String>) -> usize {
     match subject {
         Ok(NamedOrBlankNode::NamedNode(node)) => node.as_str().len(),
         Ok(NamedOrBlankNode::BlankNode(node)) => node.as_str().len(),
@@ -842,10 +853,10 @@ fn length(subject: &Result<NamedOrBlankNode, String>) -> usize {
     }
 }
 
-fn number_of(numbers: &LogSequence, place: u64) -> io::Result<u64> {
+fn number_at_position(numbers: &LogSequence, place: u64) -> io::Result<u64> {
     numbers
         .get(place)
-        .ok_or_else(|| malformed("the triples", format!("no number at position {place}")))
+        .ok_or_else(|| malformed_part("the triples", format!("no number at position {place}")))
 }
 
 #[cfg(test)]

@@ -187,12 +187,15 @@ fn with_integer(object: Term, names_double: bool) -> Term {
         return object;
     };
     let fraction = fraction.trim_end_matches('0');
-    let is_decimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.len() != 1 || fraction.len() > 20 || !is_decimal(whole) || !is_decimal(fraction) {
         return object;
     }
     let digits = format!("{sign}{whole}{fraction:0<20}");
     Literal::new_typed_literal(digits, if is_number { xsd::INTEGER } else { datatype }).into()
+}
+
+fn is_decimal(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns true if a predicate is a term without a definition. The parser leaves such terms as relative IRIs.

@@ -17,8 +17,8 @@ pub(super) const MAX_NAMESPACE_BYTES: usize = 8 << 10;
 /// Maximum size of one context in bytes.
 const MAX_CONTEXT_BYTES: usize = 4 << 20;
 /// Number of term definitions that may be copied for any document, and additionally for each byte.
-const FREE_COPIES: u64 = 4 << 20;
-const COPIES_PER_BYTE: u64 = 2;
+const MAX_FREE_COPIES: u64 = 4 << 20;
+const MAX_COPIES_PER_BYTE: u64 = 2;
 /// Upper bound of the terms of a built-in context.
 const MAX_BUILT_IN_TERMS: u64 = 64;
 /// Maximum length of a string that is compared with terms. A longer one counts as a term.
@@ -181,7 +181,7 @@ impl ContextGuard {
 
     fn copy(&mut self, times: u64, line: u64) -> Result<u64, Refusal> {
         self.copies = self.copies.saturating_add(times.saturating_mul(self.terms));
-        if self.copies > FREE_COPIES + COPIES_PER_BYTE * self.bytes {
+        if self.copies > MAX_FREE_COPIES + MAX_COPIES_PER_BYTE * self.bytes {
             let reason = format!(
                 "contexts inside contexts need more than {} copies of term definitions",
                 self.copies
@@ -220,7 +220,6 @@ impl ContextGuard {
 
     fn end_of_context(&mut self, line: u64) -> Result<u64, Refusal> {
         let bytes = std::mem::take(&mut self.context);
-        let refused = |reason| Refusal::Context { reason, line };
         let mut scoped = Vec::new();
         let size = context_size(
             &JsonReader {
@@ -232,21 +231,23 @@ impl ContextGuard {
         );
         self.context = bytes;
         if size.chain > MAX_CHAIN {
-            return Err(refused(format!(
+            let reason = format!(
                 "up to {} terms are defined one by the other (limit {MAX_CHAIN}); use absolute IRIs as prefixes",
                 size.chain
-            )));
+            );
+            return Err(Refusal::Context { reason, line });
         }
         self.copy(size.contexts, line)?;
         self.copies += size.copies;
         self.terms += size.terms;
         self.namespace += size.namespace;
         if self.namespace > MAX_NAMESPACE_BYTES {
-            return Err(refused(format!(
+            let reason = format!(
                 "its prefixes, vocabulary and base have up to {} bytes together (limit {MAX_NAMESPACE_BYTES}); use shorter \
                  IRIs",
                 self.namespace
-            )));
+            );
+            return Err(Refusal::Context { reason, line });
         }
         let (mut times, mut earlier) = (0, 0);
         if let Some(object) = self.open.last_mut() {
@@ -511,11 +512,11 @@ fn longest_chain(needs: &[Vec<usize>], weights: &[usize]) -> usize {
         }
     }
     let mut remains = vec![true; needs.len()];
-    let from_below = peel(needs, &needed_by, weights, &mut remains);
+    let from_below = remove_sinks(needs, &needed_by, weights, &mut remains);
     if remains.iter().all(|remains| !remains) {
         return from_below;
     }
-    let from_above = peel(&needed_by, needs, weights, &mut remains);
+    let from_above = remove_sinks(&needed_by, needs, weights, &mut remains);
     let cycles: usize = weights
         .iter()
         .zip(&remains)
@@ -526,19 +527,19 @@ fn longest_chain(needs: &[Vec<usize>], weights: &[usize]) -> usize {
 }
 
 /// Removes the nodes without remaining successors until there are none. Returns the weight of the longest path among them.
-fn peel(
+fn remove_sinks(
     next: &[Vec<usize>],
     previous: &[Vec<usize>],
     weights: &[usize],
     remains: &mut [bool],
 ) -> usize {
-    let open = |node: usize| {
-        next[node]
+    let mut open = Vec::with_capacity(next.len());
+    for (node, successors) in next.iter().enumerate() {
+        let remaining = successors
             .iter()
-            .filter(|&&other| other != node && remains[other])
-            .count()
-    };
-    let mut open: Vec<usize> = (0..next.len()).map(open).collect();
+            .filter(|&&other| other != node && remains[other]);
+        open.push(remaining.count());
+    }
     let mut ready: Vec<usize> = (0..next.len())
         .filter(|&node| remains[node] && open[node] == 0)
         .collect();

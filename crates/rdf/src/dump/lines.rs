@@ -16,7 +16,7 @@ use oxttl::{NQuadsParser, TurtleParser};
 use rustc_hash::FxHashMap;
 use std::io::{self, Read};
 
-const BLOCK: usize = 64 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 const TRIPLE_TERM: &[u8] = b"<<(";
 /// Prefix of the labels of blank nodes that reify the quoted triples of RDF-star.
 const REIFIER: &str = "rdfStarReifier";
@@ -26,7 +26,7 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
     let mut line = 1;
     loop {
         let start = buffer.len();
-        buffer.resize(start + BLOCK, 0);
+        buffer.resize(start + BLOCK_BYTES, 0);
         let read = reader.read(&mut buffer[start..]);
         buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
         let ended = matches!(read, Ok(0));
@@ -35,7 +35,7 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
         } else {
             memchr::memrchr2(b'\n', b'\r', &buffer).map_or(0, |place| place + 1)
         };
-        line += block(&buffer[..done], line, sink)?;
+        line += read_block(&buffer[..done], line, sink)?;
         buffer.drain(..done);
         let limit = sink.limits.token_bytes;
         if buffer.len() > limit {
@@ -55,14 +55,14 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
 }
 
 /// Reads complete lines, starting at line number `line`. Returns the number of line ends.
-fn block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal> {
+fn read_block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal> {
     let first = line;
     let limit = sink.limits.token_bytes;
     // An upper bound: triple terms in strings are counted, and those of all lines together.
     let is_flat = memchr::memmem::find_iter(text, TRIPLE_TERM)
         .nth(MAX_TRIPLE_TERM_DEPTH)
         .is_none();
-    let sound = text.len() <= limit && is_flat && statements(text, None, sink).is_ok();
+    let sound = text.len() <= limit && is_flat && parse_statements(text, None, sink).is_ok();
     let mut start = 0;
     while start < text.len() {
         let end =
@@ -137,7 +137,7 @@ fn string_length(text: &[u8]) -> usize {
 /// Adds the statement of a line. A version directive is accepted, and a statement of RDF-star is converted. Invalid IRIs and language
 /// tags are repaired.
 fn one_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), String> {
-    let Err(reason) = statements(line, Some(number), sink) else {
+    let Err(reason) = parse_statements(line, Some(number), sink) else {
         return Ok(());
     };
     if let Some(repaired) = repair_terms(line)
@@ -153,7 +153,7 @@ fn one_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), St
 
 /// Adds a statement of N-Quads or RDF-star.
 fn valid_statement(line: &[u8], number: u64, sink: &mut Sink<'_>) -> Result<(), String> {
-    let Err(reason) = statements(line, Some(number), sink) else {
+    let Err(reason) = parse_statements(line, Some(number), sink) else {
         return Ok(());
     };
     other_statement(line, number, reason, sink)
@@ -208,7 +208,7 @@ fn rdf_star(line: &[u8]) -> Option<Vec<Triple>> {
     let mut converted = Vec::with_capacity(triples.len());
     // The parser gives the reification of a nested triple first.
     for triple in triples {
-        let mut triple = crate::relabelled(triple, &mut |node| {
+        let mut triple = crate::relabel_triple(triple, &mut |node| {
             reifiers.get(&node).cloned().unwrap_or(node)
         });
         if triple.predicate.as_str() == rdf::REIFIES
@@ -227,7 +227,7 @@ fn rdf_star(line: &[u8]) -> Option<Vec<Triple>> {
 /// Adds the statements of a text if all of them are valid.
 ///
 /// Both syntaxes are parsed as N-Quads, which is a superset of N-Triples. `line` is that of the text, if it is one line.
-fn statements(text: &[u8], line: Option<u64>, sink: &mut Sink<'_>) -> Result<(), String> {
+fn parse_statements(text: &[u8], line: Option<u64>, sink: &mut Sink<'_>) -> Result<(), String> {
     let quads: Result<Vec<_>, _> = NQuadsParser::new().for_slice(text).collect();
     for quad in quads.map_err(|error| error.message().to_owned())? {
         sink.triple(

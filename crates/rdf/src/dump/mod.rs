@@ -743,8 +743,8 @@ fn read_text(
 }
 
 /// Number of bytes that terms may have in any document, and additionally for each byte read.
-const FREE_RESOLVED_BYTES: u64 = 16 << 20;
-const RESOLVED_PER_BYTE: u64 = 256;
+const MAX_FREE_RESOLVED_BYTES: u64 = 16 << 20;
+const MAX_RESOLVED_PER_BYTE: u64 = 256;
 /// Maximum length of an IRI, a blank node label or a language tag in bytes: 64 KiB, more than usual servers accept. Statistics,
 /// pages and descriptions repeat IRIs.
 const MAX_IRI: usize = 64 << 10;
@@ -761,7 +761,8 @@ struct ResolvedBudget {
 
 impl ResolvedBudget {
     fn limit(&self) -> u64 {
-        FREE_RESOLVED_BYTES.saturating_add(RESOLVED_PER_BYTE.saturating_mul(self.read.get()))
+        MAX_FREE_RESOLVED_BYTES
+            .saturating_add(MAX_RESOLVED_PER_BYTE.saturating_mul(self.read.get()))
     }
 
     fn is_exceeded(&self) -> bool {
@@ -917,7 +918,7 @@ impl Sink<'_> {
 
     /// Checks and adds a triple. Invalid IRIs and language tags are repaired. If that is impossible, the triple is skipped.
     fn unchecked_triple(&mut self, triple: &Triple, line: Option<u64>) {
-        if check(triple).is_ok() {
+        if check_triple(triple).is_ok() {
             return self.triple(triple, line);
         }
         let mut messages = Vec::new();
@@ -982,7 +983,7 @@ impl Sink<'_> {
     }
 }
 
-fn check(triple: &Triple) -> Result<(), String> {
+fn check_triple(triple: &Triple) -> Result<(), String> {
     if let NamedOrBlankNode::NamedNode(node) = &triple.subject {
         check_iri(node.as_str())?;
     }
@@ -991,7 +992,7 @@ fn check(triple: &Triple) -> Result<(), String> {
         Term::NamedNode(node) => check_iri(node.as_str()),
         Term::BlankNode(_) => Ok(()),
         Term::Literal(literal) => check_literal(literal),
-        Term::Triple(triple) => check(triple),
+        Term::Triple(triple) => check_triple(triple),
     }
 }
 

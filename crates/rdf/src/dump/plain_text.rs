@@ -99,9 +99,6 @@ impl Detected {
     /// Detects the encoding by a byte order mark, or by the zeros of the first characters, which are of ASCII (RFC 4627,
     /// section 3).
     fn from_head(head: &[u8]) -> Self {
-        let is_ascii = |byte: u8| {
-            byte == b'\t' || byte == b'\n' || byte == b'\r' || (b' '..0x7f).contains(&byte)
-        };
         match *head {
             [0xff, 0xfe, 0, 0, ..] => Self::Utf32 {
                 little_endian: true,
@@ -111,21 +108,30 @@ impl Detected {
             },
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Self::Mark { is_utf8: false },
             [0xef, 0xbb, 0xbf, ..] => Self::Mark { is_utf8: true },
-            [first, 0, 0, 0, ..] if is_ascii(first) => Self::Utf32 {
+            [first, 0, 0, 0, ..] if is_text_byte(first) => Self::Utf32 {
                 little_endian: true,
             },
-            [0, 0, 0, first, ..] if is_ascii(first) => Self::Utf32 {
+            [0, 0, 0, first, ..] if is_text_byte(first) => Self::Utf32 {
                 little_endian: false,
             },
-            [first, 0, second, 0, ..] if is_ascii(first) && is_ascii(second) => Self::Utf16 {
-                little_endian: true,
-            },
-            [0, first, 0, second, ..] if is_ascii(first) && is_ascii(second) => Self::Utf16 {
-                little_endian: false,
-            },
+            [first, 0, second, 0, ..] if is_text_byte(first) && is_text_byte(second) => {
+                Self::Utf16 {
+                    little_endian: true,
+                }
+            }
+            [0, first, 0, second, ..] if is_text_byte(first) && is_text_byte(second) => {
+                Self::Utf16 {
+                    little_endian: false,
+                }
+            }
             _ => Self::Other,
         }
     }
+}
+
+/// If true, the byte is a printable character of ASCII, or white space.
+fn is_text_byte(byte: u8) -> bool {
+    byte == b'\t' || byte == b'\n' || byte == b'\r' || (b' '..0x7f).contains(&byte)
 }
 
 /// Converts UTF-32 to UTF-8. An invalid character becomes the replacement character.

@@ -56,7 +56,6 @@ fn trim(text: &str) -> &str {
 
 /// Removes line breaks and tabs, with the white space around them.
 fn join_lines(text: &str) -> Cow<'_, str> {
-    let is_break = |character: char| matches!(character, '\n' | '\r' | '\t');
     if !text.contains(is_break) {
         return Cow::Borrowed(text);
     }
@@ -68,6 +67,10 @@ fn join_lines(text: &str) -> Cow<'_, str> {
         joined.push_str(if index > 0 { line.trim_start() } else { line });
     }
     Cow::Owned(joined)
+}
+
+fn is_break(character: char) -> bool {
+    matches!(character, '\n' | '\r' | '\t')
 }
 
 /// Percent-encodes the characters that are not allowed where they are.
@@ -408,14 +411,17 @@ fn decode_escapes(text: &str) -> Cow<'_, str> {
 
 /// Returns the length of a language tag with its `@`, malformed or not.
 fn tag_length(text: &[u8]) -> usize {
-    let is_part = |place: usize| match text[place] {
+    (1..text.len())
+        .find(|&place| !is_part_of_tag(text, place))
+        .unwrap_or(text.len())
+}
+
+fn is_part_of_tag(text: &[u8], place: usize) -> bool {
+    match text[place] {
         b'-' | b'_' | b'@' => true,
         b'.' => text.get(place + 1).is_some_and(u8::is_ascii_alphanumeric),
         byte => byte.is_ascii_alphanumeric() || byte >= 0x80,
-    };
-    (1..text.len())
-        .find(|&place| !is_part(place))
-        .unwrap_or(text.len())
+    }
 }
 
 /// Repairs `@tag` or `@tag--direction`. Returns the new token, possibly empty, and a message.

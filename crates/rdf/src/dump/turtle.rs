@@ -54,11 +54,11 @@ const MAX_COLLECTED_TERMS: usize = 16 << 20;
 const MAX_COPIED_PREFIXES: usize = 64;
 /// Number of bytes that may be parsed again after errors, in any document and additionally for each byte read. The base and
 /// the prefixes that are declared for a text count, too.
-const FREE_RECOVERED_BYTES: u64 = 32 << 20;
-const RECOVERED_PER_BYTE: u64 = 64;
+const MAX_FREE_RECOVERED_BYTES: u64 = 32 << 20;
+const MAX_RECOVERED_PER_BYTE: u64 = 64;
 /// Number of bytes that a text's triples may have with repeated subjects and predicates, and additionally for each byte.
-const FREE_REPEATED_BYTES: u64 = 1 << 30;
-const REPEATED_PER_BYTE: u64 = 1024;
+const MAX_FREE_REPEATED_BYTES: u64 = 1 << 30;
+const MAX_REPEATED_PER_BYTE: u64 = 1024;
 const MISSING_DOT: &str = "a dot is missing before this line; read as if it were there";
 
 pub(super) fn read(
@@ -141,7 +141,7 @@ fn ends_in_statement(text: &[u8]) -> bool {
         }
         rest = &rest[directive.end..];
     }
-    !top_level_up_to(rest, 1).is_empty()
+    !split_first_elements(rest, 1).is_empty()
 }
 
 /// End of a statement, or of the opening or closing of a graph: position in the buffer and brace depth after it.
@@ -173,7 +173,6 @@ impl Scanner {
         document: &Document<'_, '_>,
     ) -> Result<(), Refusal> {
         let limits = document.sink.limits;
-        let line = |place: usize| document.line + newlines(&text[..place]) + 1;
         while let Some(plain) = text[self.place..].iter().position(|&byte| is_special(byte)) {
             self.place += plain;
             let Some(next) = element_end(text, self.place, ended) else {
@@ -182,7 +181,7 @@ impl Scanner {
             if next - self.place > limits.token_bytes {
                 return Err(Refusal::TokenSize {
                     limit: limits.token_bytes,
-                    line: line(self.place),
+                    line: document.line_at(text, self.place),
                 });
             }
             if !self.element(text, next, ended) {
@@ -191,13 +190,13 @@ impl Scanner {
             if self.nested + self.depth as usize > limits.nesting {
                 return Err(Refusal::Nesting {
                     limit: limits.nesting,
-                    line: line(self.place),
+                    line: document.line_at(text, self.place),
                 });
             }
             if self.triple_terms > MAX_TRIPLE_TERM_DEPTH {
                 return Err(Refusal::Nesting {
                     limit: MAX_TRIPLE_TERM_DEPTH,
-                    line: line(self.place),
+                    line: document.line_at(text, self.place),
                 });
             }
             self.place = next;
@@ -207,7 +206,7 @@ impl Scanner {
         } else if text.len() - self.place > limits.token_bytes {
             return Err(Refusal::TokenSize {
                 limit: limits.token_bytes,
-                line: line(self.place),
+                line: document.line_at(text, self.place),
             });
         }
         let limit = if self.n3 {
@@ -220,7 +219,7 @@ impl Scanner {
             let blank = statement.len() - statement.trim_ascii_start().len();
             return Err(Refusal::StatementSize {
                 limit,
-                line: line(self.done() + blank),
+                line: document.line_at(text, self.done() + blank),
             });
         }
         Ok(())
@@ -319,11 +318,7 @@ fn breaks_off_with_dot(element: &[u8]) -> bool {
 /// Returns `None` if the element is incomplete and more text may follow.
 pub(super) fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> {
     let rest = &text[at + 1..];
-    let or_end = |found: Option<usize>| {
-        found
-            .map(|place| at + 1 + place)
-            .or_else(|| ended.then_some(text.len()))
-    };
+    let end_of_text = ended.then_some(text.len());
     match text[at] {
         b'<' => match rest.first() {
             Some(b' ') => match spaced_iri_length(rest) {
@@ -339,27 +334,31 @@ pub(super) fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> 
                     Some(length) => Some(at + 1 + length),
                     None if rest.len() - place < MAX_IRI_LOOKAHEAD
                         && !ended
-                        && may_be_wrapped(&rest[place..]) =>
+                        && can_be_wrapped(&rest[place..]) =>
                     {
                         None
                     }
                     // A line break ends an unclosed IRI, so that only one statement is lost.
                     None => Some(at + 1 + place + 1),
                 },
-                found => or_end(found.map(|place| place + 1)),
+                found => found.map(|place| at + 1 + place + 1).or(end_of_text),
             },
-            None => ended.then_some(text.len()),
+            None => end_of_text,
         },
-        b'#' => or_end(memchr::memchr2(b'\n', b'\r', rest)),
-        b'\\' if rest.is_empty() => ended.then_some(text.len()),
+        b'#' => memchr::memchr2(b'\n', b'\r', rest)
+            .map(|place| at + 1 + place)
+            .or(end_of_text),
+        b'\\' if rest.is_empty() => end_of_text,
         b'\\' => Some(at + 2),
         quote @ (b'"' | b'\'') => match (rest.first(), rest.get(1)) {
-            (Some(&a), Some(&b)) if a == quote && b == quote => {
-                or_end(long_string_end(&rest[2..], quote).map(|place| place + 2))
-            }
+            (Some(&a), Some(&b)) if a == quote && b == quote => long_string_end(&rest[2..], quote)
+                .map(|place| at + 1 + place + 2)
+                .or(end_of_text),
             (Some(&a), Some(_)) if a == quote => Some(at + 2),
             (Some(&a), None) if a == quote => ended.then_some(at + 2),
-            _ => or_end(short_string_end(rest, quote, ended)),
+            _ => short_string_end(rest, quote, ended)
+                .map(|place| at + 1 + place)
+                .or(end_of_text),
         },
         _ => Some(at + 1),
     }
@@ -390,7 +389,7 @@ fn wrapped_iri_length(text: &[u8], place: usize) -> Option<usize> {
 }
 
 /// Returns true if a text without `>` may be the incomplete rest of an IRI after a line break.
-fn may_be_wrapped(text: &[u8]) -> bool {
+fn can_be_wrapped(text: &[u8]) -> bool {
     !text.contains(&b'>')
         && text
             .split(|&byte| byte == b'\n')
@@ -468,7 +467,7 @@ fn long_string_end(text: &[u8], quote: u8) -> Option<usize> {
 }
 
 /// Counts line ends as the parser does: `\n`, `\r\n`, and a single `\r`.
-fn newlines(text: &[u8]) -> u64 {
+fn count_newlines(text: &[u8]) -> u64 {
     memchr::memchr2_iter(b'\n', b'\r', text)
         .filter(|&place| text[place] == b'\n' || text.get(place + 1) != Some(&b'\n'))
         .count() as u64
@@ -485,11 +484,11 @@ impl Declarations {
     fn prefixes_in(&self, text: &[u8]) -> FxHashMap<&str, &str> {
         let mut found = FxHashMap::default();
         for colon in memchr::memchr_iter(b':', text) {
-            let is_outside =
-                |byte: &u8| byte.is_ascii_whitespace() || b"<>\"'{}[](),;:^@#\\".contains(byte);
             let start = text[..colon]
                 .iter()
-                .rposition(is_outside)
+                .rposition(|byte| {
+                    byte.is_ascii_whitespace() || b"<>\"'{}[](),;:^@#\\".contains(byte)
+                })
                 .map_or(0, |place| place + 1);
             // A name may follow a number or a dot directly.
             let tails =
@@ -524,8 +523,9 @@ impl ParserTemplate {
         // A parser of the same kind has accepted the prefixes and bases before; only the caller's base may be rejected.
         macro_rules! declare {
             ($parser:ty) => {{
-                let with_base = |base: &str| <$parser>::new().with_base_iri(base).ok();
-                let parser = base.and_then(with_base).unwrap_or_default();
+                let parser = base
+                    .and_then(|base| <$parser>::new().with_base_iri(base).ok())
+                    .unwrap_or_default();
                 prefixes
                     .try_fold(parser, |parser, (name, iri)| parser.with_prefix(name, iri))
                     .unwrap_or_default()
@@ -664,7 +664,7 @@ impl<'t> LineCounter<'t> {
 
     fn at(&mut self, place: usize) -> u64 {
         let place = place.max(self.place);
-        self.line += newlines(&self.text[self.place..place]);
+        self.line += count_newlines(&self.text[self.place..place]);
         self.place = place;
         self.line
     }
@@ -682,7 +682,7 @@ fn parse(
 ) -> Result<u64, SyntaxError> {
     let mut counter = ResolvedCounter::default();
     let (mut resolved, mut repeated) = (0, 0);
-    let repeated_limit = FREE_REPEATED_BYTES + REPEATED_PER_BYTE * text.len() as u64;
+    let repeated_limit = MAX_FREE_REPEATED_BYTES + MAX_REPEATED_PER_BYTE * text.len() as u64;
     if depths.0 > 0 {
         parser.feed(b"{ ");
     }
@@ -717,7 +717,7 @@ fn parse(
         }
     }
     for triple in waiting {
-        if mentions(&triple, &formulas) {
+        if has_formula(&triple, &formulas) {
             quoted += 1;
         } else {
             take(triple);
@@ -727,6 +727,11 @@ fn parse(
 }
 
 impl Document<'_, '_> {
+    /// Returns the line of a place in the text after the current batch.
+    fn line_at(&self, text: &[u8], place: usize) -> u64 {
+        self.line + count_newlines(&text[..place]) + 1
+    }
+
     /// Adds the triples, and the declarations if `declares` is true, of a text without errors. Adds nothing otherwise.
     fn take(&mut self, text: &[u8], depths: (u32, u32), declares: bool) -> Result<(), SyntaxError> {
         self.may_parse(text.len())?;
@@ -769,7 +774,7 @@ impl Document<'_, '_> {
         if self.is_recovering {
             self.recovered += length as u64;
             if self.recovered
-                > FREE_RECOVERED_BYTES + RECOVERED_PER_BYTE * self.sink.budget.read.get()
+                > MAX_FREE_RECOVERED_BYTES + MAX_RECOVERED_PER_BYTE * self.sink.budget.read.get()
             {
                 self.refusal.get_or_insert(Refusal::Recovery {
                     line: self.line + 1,
@@ -876,9 +881,11 @@ impl Document<'_, '_> {
             message
         };
         // The added dot is on a separate line.
-        let line = line + newlines(text.trim_ascii_end()).min(*offset) + 1;
-        self.sink
-            .skip(Some(line), format!("{message}, in {}", excerpt(text)));
+        let line = line + count_newlines(text.trim_ascii_end()).min(*offset) + 1;
+        self.sink.skip(
+            Some(line),
+            format!("{message}, in {}", format_excerpt(text)),
+        );
     }
 
     fn batch(&mut self, text: &[u8], ends: &[StatementEnd]) {
@@ -896,7 +903,7 @@ impl Document<'_, '_> {
             }
             self.is_recovering = false;
         }
-        self.line += newlines(text);
+        self.line += count_newlines(text);
         self.depth = after;
     }
 
@@ -932,8 +939,8 @@ impl Document<'_, '_> {
         } else {
             0
         };
-        let (text, line) = (&text[start..], line + newlines(&text[..start]));
-        let elements = top_level(text);
+        let (text, line) = (&text[start..], line + count_newlines(&text[..start]));
+        let elements = split_elements(text);
         let Some(first) = elements.first() else {
             return;
         };
@@ -953,7 +960,7 @@ impl Document<'_, '_> {
                 "N3 has no triple terms and no reified triples".to_owned(),
             );
             return self.skip(
-                line + newlines(&text[..first.start]),
+                line + count_newlines(&text[..first.start]),
                 &error,
                 &text[first.start..],
             );
@@ -983,7 +990,7 @@ impl Document<'_, '_> {
             if directive.lacks_dot {
                 let blank = text[end..].len() - text[end..].trim_ascii_start().len();
                 self.sink.problem(
-                    Some(line + newlines(&text[start..end + blank]) + 1),
+                    Some(line + count_newlines(&text[start..end + blank]) + 1),
                     MISSING_DOT,
                 );
             }
@@ -1009,8 +1016,8 @@ impl Document<'_, '_> {
 
     /// Reads one statement, given by its elements. The valid parts of a broken statement are kept.
     fn statement(&mut self, text: &[u8], elements: &[Range<usize>], depth: u32, line: u64) {
-        let is_dot = |element: &Range<usize>| &text[element.clone()] == b".";
-        let complete = elements.len() > 1 && elements.last().is_some_and(is_dot);
+        let complete =
+            elements.len() > 1 && element_at(text, elements, elements.len() - 1) == Some(b".");
         let elements = &elements[..elements.len() - usize::from(complete)];
         let whole = &text[elements[0].start..elements[elements.len() - 1].end];
         let Err(error) = self.take_statement(&[whole], depth) else {
@@ -1091,13 +1098,13 @@ fn join_with_dot(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Returns the beginning of a text for a report.
-fn excerpt(text: &[u8]) -> String {
+fn format_excerpt(text: &[u8]) -> String {
     let text = text.trim_ascii();
     shorten(&String::from_utf8_lossy(&text[..text.len().min(400)]))
 }
 
 /// Returns true if the subject or object of a triple is a formula, as in `{ … } => { … }`.
-fn mentions(triple: &Triple, formulas: &FxHashSet<BlankNode>) -> bool {
+fn has_formula(triple: &Triple, formulas: &FxHashSet<BlankNode>) -> bool {
     matches!(&triple.subject, NamedOrBlankNode::BlankNode(node) if formulas.contains(node))
         || matches!(&triple.object, Term::BlankNode(node) if formulas.contains(node))
 }
@@ -1112,9 +1119,8 @@ struct Directive {
 
 impl Directive {
     fn first_of(text: &[u8]) -> Option<Self> {
-        let elements = top_level_up_to(text, 4);
-        let element = |index: usize| elements.get(index).map(|element| &text[element.clone()]);
-        let word = element(0)?;
+        let elements = split_first_elements(text, 4);
+        let word = element_at(text, &elements, 0)?;
         let (at, name) = word
             .strip_prefix(b"@")
             .map_or((false, word), |name| (true, name));
@@ -1124,11 +1130,11 @@ impl Directive {
             return None;
         }
         let iri = 1 + usize::from(is_prefix);
-        let prefix = element(1)
+        let prefix = element_at(text, &elements, 1)
             .filter(|_| is_prefix)
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .unwrap_or_default();
-        let has_value = element(iri).is_some_and(|value| match is_version {
+        let has_value = element_at(text, &elements, iri).is_some_and(|value| match is_version {
             true => matches!(value, [b'"' | b'\'', ..]),
             false => value.starts_with(b"<") && value.ends_with(b">"),
         });
@@ -1142,7 +1148,7 @@ impl Directive {
                 lacks_dot: false,
             });
         }
-        let has_dot = element(iri + 1) == Some(b".");
+        let has_dot = element_at(text, &elements, iri + 1) == Some(b".");
         let end = elements[iri + usize::from(at && has_dot)].end;
         Some(Self {
             prefix,
@@ -1152,8 +1158,16 @@ impl Directive {
     }
 }
 
+fn element_at<'t>(text: &'t [u8], elements: &[Range<usize>], index: usize) -> Option<&'t [u8]> {
+    elements.get(index).map(|element| &text[element.clone()])
+}
+
 fn is_punctuation(element: &[u8]) -> bool {
     matches!(element, b"," | b";" | b"." | b"}" | b"{")
+}
+
+fn is_term_at(text: &[u8], elements: &[Range<usize>], index: usize) -> bool {
+    element_at(text, elements, index).is_some_and(|element| !is_punctuation(element))
 }
 
 /// Splits the elements of a text into statements at missing dots.
@@ -1161,11 +1175,6 @@ fn is_punctuation(element: &[u8]) -> bool {
 /// A dot is missing if a line begins with a term after a complete object, without a comma, semicolon or dot, and the term
 /// is followed by a predicate and an object.
 fn split_at_missing_dots(text: &[u8], elements: &[Range<usize>]) -> Vec<Range<usize>> {
-    let is_mark = |index: usize| {
-        elements
-            .get(index)
-            .is_none_or(|element| is_punctuation(&text[element.clone()]))
-    };
     let mut statements = Vec::new();
     // Number of terms since the start or the last mark: subject, predicate, object.
     let (mut start, mut terms) = (0, 0);
@@ -1173,11 +1182,11 @@ fn split_at_missing_dots(text: &[u8], elements: &[Range<usize>]) -> Vec<Range<us
         terms = match &text[element.clone()] {
             b"," if terms == 3 => 2,
             b";" if terms < 4 => 1,
-            _ if is_mark(index) => 4,
+            element if is_punctuation(element) => 4,
             _ if terms == 3
                 && begins_line(text, element.start)
-                && !is_mark(index + 1)
-                && !is_mark(index + 2) =>
+                && is_term_at(text, elements, index + 1)
+                && is_term_at(text, elements, index + 2) =>
             {
                 statements.push(start..index);
                 start = index;
@@ -1202,20 +1211,22 @@ fn begins_line(text: &[u8], place: usize) -> bool {
 
 /// Returns true if the elements have the shape `verb object (, object)*`.
 fn is_predicate_list(text: &[u8], elements: &[Range<usize>]) -> bool {
-    let is_comma = |index: usize| &text[elements[index].clone()] == b",";
     elements.len() >= 2
         && elements.len().is_multiple_of(2)
-        && (0..elements.len()).all(|index| is_comma(index) == (index >= 2 && index % 2 == 0))
+        && elements.iter().enumerate().all(|(index, element)| {
+            let is_comma = &text[element.clone()] == b",";
+            is_comma == (index >= 2 && index % 2 == 0)
+        })
 }
 
-fn top_level(text: &[u8]) -> Vec<Range<usize>> {
-    top_level_up_to(text, usize::MAX)
+fn split_elements(text: &[u8]) -> Vec<Range<usize>> {
+    split_first_elements(text, usize::MAX)
 }
 
 /// Returns the ranges of the first `count` terms and punctuation marks of a text.
 ///
 /// A bracketed group is one term. A literal includes its language tag or datatype.
-fn top_level_up_to(text: &[u8], count: usize) -> Vec<Range<usize>> {
+fn split_first_elements(text: &[u8], count: usize) -> Vec<Range<usize>> {
     let mut elements = Vec::new();
     let (mut place, mut nested, mut start) = (0, 0u32, None::<usize>);
     while place < text.len() && elements.len() < count {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Maximum memory of the xz and zstd decoders in bytes, which their headers request.
 const MAX_DECODER_BYTES: u64 = 128 << 20;
 /// Length of a tar header, which is needed to detect an archive.
-const TAR_HEADER: usize = 512;
+const TAR_HEADER_BYTES: usize = 512;
 /// Maximum number of bytes read of an archive member's extended header, for its name.
 const MAX_TAR_NAME_BYTES: u64 = 64 << 10;
 
@@ -152,32 +152,28 @@ impl<R: Read> Read for ZstdFrames<R> {
 /// Returns the first bytes of a reader, and a reader that starts with these bytes again.
 pub(super) fn peek<'r>(
     mut reader: impl Read + 'r,
-    wanted: usize,
+    max_bytes: usize,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
     let mut head = Vec::new();
-    (&mut reader).take(wanted as u64).read_to_end(&mut head)?;
+    (&mut reader)
+        .take(max_bytes as u64)
+        .read_to_end(&mut head)?;
     Ok((head.clone(), Box::new(Cursor::new(head).chain(reader))))
 }
 
-fn decoder<'r>(
+fn open_decoder<'r>(
     layer: Layer,
     reader: Box<dyn Read + 'r>,
     budget: &Rc<DecompressionBudget>,
 ) -> Box<dyn Read + 'r> {
-    fn counted<'r>(inner: impl Read + 'r, budget: &Rc<DecompressionBudget>) -> Box<dyn Read + 'r> {
-        Box::new(DecompressedOutput {
-            inner,
-            budget: Rc::clone(budget),
-        })
-    }
     match layer {
-        Layer::Gzip => counted(flate2::read::MultiGzDecoder::new(reader), budget),
-        Layer::Bzip2 => counted(bzip2::read::MultiBzDecoder::new(reader), budget),
-        Layer::Xz => counted(
+        Layer::Gzip => limit_output(flate2::read::MultiGzDecoder::new(reader), budget),
+        Layer::Bzip2 => limit_output(bzip2::read::MultiBzDecoder::new(reader), budget),
+        Layer::Xz => limit_output(
             lzma_rust2::XzReader::new_mem_limit(reader, true, (MAX_DECODER_BYTES / 1024) as u32),
             budget,
         ),
-        Layer::Zstd => counted(
+        Layer::Zstd => limit_output(
             ZstdFrames {
                 decoder: None,
                 source: Some(BufReader::new(reader)),
@@ -188,19 +184,26 @@ fn decoder<'r>(
     }
 }
 
+fn limit_output<'r>(inner: impl Read + 'r, budget: &Rc<DecompressionBudget>) -> Box<dyn Read + 'r> {
+    Box::new(DecompressedOutput {
+        inner,
+        budget: Rc::clone(budget),
+    })
+}
+
 /// Opens a file of any format, such as a JSON catalogue, and decompresses it within the limits of dumps.
 ///
 /// Archives are returned unchanged.
 pub fn open(path: &Path, limits: &Limits) -> io::Result<Box<dyn Read>> {
-    let budget = budget(limits);
+    let budget = new_budget(limits);
     let file = CompressedInput {
         inner: File::open(path)?,
         budget: Rc::clone(&budget),
     };
-    let (head, reader) = peek(file, TAR_HEADER)?;
+    let (head, reader) = peek(file, TAR_HEADER_BYTES)?;
     Ok(
         match Layer::detect(&head).filter(|layer| !layer.is_archive()) {
-            Some(compression) => decoder(compression, reader, &budget),
+            Some(compression) => open_decoder(compression, reader, &budget),
             None => reader,
         },
     )
@@ -217,8 +220,47 @@ pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec
         decompressed_bytes: u64::MAX,
         ..limits.clone()
     };
-    let mut problems = Vec::new();
-    let mut extract_member = |content: io::Result<Box<dyn Read + '_>>, member: &str| {
+    let mut extraction = Extraction {
+        archive,
+        folder,
+        problems: Vec::new(),
+    };
+    let (head, _) = peek(File::open(archive)?, TAR_HEADER_BYTES)?;
+    if Layer::detect(&head) == Some(Layer::Zip) {
+        each_zip_file(
+            File::open(archive)?,
+            usize::MAX,
+            &new_budget(&limits),
+            |content, member| extraction.extract_member(content, member),
+        )?;
+    } else {
+        let (head, reader) = peek(open(archive, &limits)?, TAR_HEADER_BYTES)?;
+        if Layer::detect(&head) != Some(Layer::Tar) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the file is no zip or tar archive",
+            ));
+        }
+        each_tar_file(reader, usize::MAX, |content, member| {
+            extraction.extract_member(Ok(content), member)
+        })?;
+    }
+    Ok(extraction.problems)
+}
+
+/// Extraction of an archive into a folder, with a message for each member that was not extracted.
+struct Extraction<'a> {
+    archive: &'a Path,
+    folder: &'a Path,
+    problems: Vec<String>,
+}
+
+impl Extraction<'_> {
+    fn extract_member(
+        &mut self,
+        content: io::Result<Box<dyn Read + '_>>,
+        member: &str,
+    ) -> io::Result<()> {
         let extracted = content.and_then(|content| {
             if leads_outside(member) {
                 return Err(Refusal::MemberPath {
@@ -226,9 +268,10 @@ pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec
                 }
                 .into());
             }
-            write_member(content, &folder.join(member))
+            write_member(content, &self.folder.join(member))
         });
         match extracted {
+            // All further members would fail as well.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -238,36 +281,15 @@ pub fn extract(archive: &Path, folder: &Path, limits: &Limits) -> io::Result<Vec
                 Err(error)
             }
             Err(error) => {
-                problems.push(format!(
+                self.problems.push(format!(
                     "{}!{member}: {error}; it was not extracted",
-                    archive.display()
+                    self.archive.display()
                 ));
                 Ok(())
             }
             Ok(()) => Ok(()),
         }
-    };
-    let (head, _) = peek(File::open(archive)?, TAR_HEADER)?;
-    if Layer::detect(&head) == Some(Layer::Zip) {
-        each_zip_file(
-            File::open(archive)?,
-            usize::MAX,
-            &budget(&limits),
-            extract_member,
-        )?;
-    } else {
-        let (head, reader) = peek(open(archive, &limits)?, TAR_HEADER)?;
-        if Layer::detect(&head) != Some(Layer::Tar) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "the file is no zip or tar archive",
-            ));
-        }
-        each_tar_file(reader, usize::MAX, |content, member| {
-            extract_member(Ok(content), member)
-        })?;
     }
-    Ok(problems)
 }
 
 /// Writes a member of an archive to a file. If the member cannot be read to its end, no file remains.
@@ -296,14 +318,18 @@ pub(super) fn read_file<'a>(
     if !metadata.is_file() {
         return vec![FileReport::unreadable(name, "not a file")];
     }
-    let budget = budget(context.limits);
+    let budget = new_budget(context.limits);
     context.path = Some(path);
     let result = unpack_file(file, name, &budget, context);
-    finish(result, name, context)
+    finish_reports(result, name, context)
 }
 
 /// Returns the reports. An error of the whole file, or an archive without documents, gets its own report.
-fn finish(result: io::Result<()>, name: &str, context: &mut ReadContext<'_>) -> Vec<FileReport> {
+fn finish_reports(
+    result: io::Result<()>,
+    name: &str,
+    context: &mut ReadContext<'_>,
+) -> Vec<FileReport> {
     if let Err(error) = result {
         push_error(name, &error, context);
     } else if context.reports.is_empty() {
@@ -324,16 +350,16 @@ pub(super) fn read_stream(
     name: &str,
     context: &mut ReadContext<'_>,
 ) -> Vec<FileReport> {
-    let budget = budget(context.limits);
+    let budget = new_budget(context.limits);
     let reader = CompressedInput {
         inner: reader,
         budget: Rc::clone(&budget),
     };
     let result = unpack(Box::new(reader), name, Vec::new(), &budget, context);
-    finish(result, name, context)
+    finish_reports(result, name, context)
 }
 
-fn budget(limits: &Limits) -> Rc<DecompressionBudget> {
+fn new_budget(limits: &Limits) -> Rc<DecompressionBudget> {
     Rc::new(DecompressionBudget {
         produced: Cell::new(0),
         consumed: Cell::new(0),
@@ -385,7 +411,7 @@ fn unpack(
     budget: &Rc<DecompressionBudget>,
     context: &mut ReadContext<'_>,
 ) -> io::Result<()> {
-    let (head, reader) = peek(reader, TAR_HEADER)?;
+    let (head, reader) = peek(reader, TAR_HEADER_BYTES)?;
     let Some(layer) = Layer::detect(&head) else {
         let names = layers.iter().map(|layer| layer.name().into()).collect();
         context.document(reader, name, names);
@@ -427,7 +453,7 @@ fn unpack(
             .into())
         }
         compression => unpack(
-            decoder(compression, reader, budget),
+            open_decoder(compression, reader, budget),
             name,
             layers,
             budget,

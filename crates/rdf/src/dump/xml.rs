@@ -34,7 +34,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
         let seen = start.len();
         (&mut reader).take(8 << 10).read_to_end(&mut start)?;
         let whole = start.len() == seen;
-        if let Some(prolog) = prolog(&start, whole)? {
+        if let Some(prolog) = read_prolog(&start, whole)? {
             let entities = entity_lengths(&prolog.entities, sink.limits)?;
             let values = expand_entities(&prolog.entities);
             break (
@@ -57,7 +57,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
     let line = 1 + memchr::memchr_iter(b'\n', &prolog).count() as u64;
     let guard = LimitGuard {
         inner: io::Cursor::new(rest).chain(reader),
-        token_limit: sink.limits.token_bytes / amplification(&entities),
+        token_limit: sink.limits.token_bytes / max_amplification(&entities),
         nesting_limit: sink.limits.nesting,
         state: MarkupState::Text,
         token: 0,
@@ -87,15 +87,17 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
     let mut triples = parser.for_reader(counted);
     while let Some(triple) = triples.next() {
         report_notes(&notes, sink);
-        let line = || Some(lines.borrow_mut().line_at(triples.buffer_position()));
         match triple {
             Ok(triple) => {
                 since_triple.set(0);
-                sink.unchecked_triple(&normalized(triple), line());
+                let triple = normalize_literals(triple);
+                let line = lines.borrow_mut().line_at(triples.buffer_position());
+                sink.unchecked_triple(&triple, Some(line));
             }
             Err(RdfXmlParseError::Io(error)) => return Err(error),
             Err(RdfXmlParseError::Syntax(error)) => {
-                sink.truncate(line(), &error.to_string());
+                let line = lines.borrow_mut().line_at(triples.buffer_position());
+                sink.truncate(Some(line), &error.to_string());
                 return Ok(());
             }
         }
@@ -127,7 +129,7 @@ fn report_notes(notes: &RefCell<TagNotes>, sink: &mut Sink<'_>) {
 
 /// Converts a literal with an empty language tag, because `xml:lang=""` ends the scope of a language, and an XML literal to its
 /// canonical form.
-fn normalized(triple: Triple) -> Triple {
+fn normalize_literals(triple: Triple) -> Triple {
     let object = match triple.object {
         Term::Literal(literal) if literal.datatype() == oxrdf::vocab::rdf::XML_LITERAL => {
             match canonical_xml(literal.value()) {
@@ -140,7 +142,7 @@ fn normalized(triple: Triple) -> Triple {
         Term::Literal(literal) if literal.language() == Some("") => {
             Literal::new_simple_literal(literal.value()).into()
         }
-        Term::Triple(inner) => normalized(*inner).into(),
+        Term::Triple(inner) => normalize_literals(*inner).into(),
         object => object,
     };
     Triple { object, ..triple }
@@ -250,8 +252,8 @@ impl<R> LimitGuard<R> {
             self.check_token()?;
             let before = &text[place..found.unwrap_or(end)];
             match self.state {
-                MarkupState::Tag(None) => self.scope.unquoted(before),
-                MarkupState::Tag(Some(_)) => self.scope.quoted(before),
+                MarkupState::Tag(None) => self.scope.continue_tag(before),
+                MarkupState::Tag(Some(_)) => self.scope.continue_value(before),
                 _ => {}
             }
             if let Some(found) = found {
@@ -432,20 +434,11 @@ impl Prolog<'_> {
 }
 
 /// Reads the prolog. Returns `None` if it does not end within these bytes.
-fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
+fn read_prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         // The last character may be incomplete; the text is UTF-8 by construction.
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-    };
-    let cut = |reason: &str| {
-        if whole {
-            Err(Refusal::DocumentType {
-                reason: reason.to_owned(),
-            })
-        } else {
-            Ok(None)
-        }
     };
     let mut rest = text;
     loop {
@@ -453,12 +446,12 @@ fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
         let start = text.len() - rest.len();
         if let Some(after) = rest.strip_prefix("<?") {
             let Some(end) = after.find("?>") else {
-                return cut("a processing instruction does not end");
+                return await_rest(whole, "a processing instruction does not end");
             };
             rest = &after[end + 2..];
         } else if let Some(after) = rest.strip_prefix("<!--") {
             let Some(end) = after.find("-->") else {
-                return cut("a comment does not end");
+                return await_rest(whole, "a comment does not end");
             };
             rest = &after[end + 3..];
         } else if let Some(after) = rest.strip_prefix("<!DOCTYPE") {
@@ -471,7 +464,7 @@ fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
                         end,
                     }))
                 }
-                None => cut("it does not end"),
+                None => await_rest(whole, "it does not end"),
             };
         } else if ["<!DOCTYPE", "<?", "<!--"]
             .iter()
@@ -486,6 +479,16 @@ fn prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal> {
             }));
         }
     }
+}
+
+/// Returns `None` for a prolog that continues after the bytes read so far, and an error for one that does not end.
+fn await_rest<'t>(whole: bool, reason: &str) -> Result<Option<Prolog<'t>>, Refusal> {
+    if whole {
+        return Err(Refusal::DocumentType {
+            reason: reason.to_owned(),
+        });
+    }
+    Ok(None)
 }
 
 /// Returns the general entities of a document type declaration and the text after it.
@@ -600,7 +603,7 @@ fn expand_entities(entities: &Entities<'_>) -> FxHashMap<String, String> {
 }
 
 /// Returns the largest factor by which entities expand a token.
-fn amplification(entities: &FxHashMap<String, u64>) -> usize {
+fn max_amplification(entities: &FxHashMap<String, u64>) -> usize {
     let factors = entities
         .iter()
         .map(|(name, expanded)| expanded.div_ceil(name.len() as u64 + 2));

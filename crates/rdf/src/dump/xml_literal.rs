@@ -106,7 +106,7 @@ impl CanonicalWriter {
                 prefix => self.namespace(prefix)?,
             }
             .to_owned();
-            if innermost(&self.written, &prefix).unwrap_or_default() != namespace {
+            if find_namespace(&self.written, &prefix).unwrap_or_default() != namespace {
                 let colon = if prefix.is_empty() { "" } else { ":" };
                 self.attribute(&format!("xmlns{colon}{prefix}"), &namespace);
                 written.push((prefix, namespace));
@@ -130,7 +130,7 @@ impl CanonicalWriter {
         if prefix == "xml" {
             return Some(XML);
         }
-        innermost(&self.declared, prefix)
+        find_namespace(&self.declared, prefix)
     }
 
     fn attribute(&mut self, key: &str, value: &str) {
@@ -169,7 +169,7 @@ impl CanonicalWriter {
 }
 
 /// Returns the IRI of a prefix in the innermost element that has it.
-fn innermost<'n>(elements: &'n [Namespaces], prefix: &str) -> Option<&'n str> {
+fn find_namespace<'n>(elements: &'n [Namespaces], prefix: &str) -> Option<&'n str> {
     let mut namespaces = elements.iter().rev().flatten();
     let (_, namespace) = namespaces.find(|(known, _)| known == prefix)?;
     Some(namespace)

@@ -121,12 +121,6 @@ impl XmlRoot {
         let end = tag.find(|c: char| c.is_whitespace() || matches!(c, '/' | '>'))?;
         let (qualified, mut rest) = (&tag[..end], &tag[end..]);
         let (prefix, name) = qualified.split_once(':').unwrap_or(("", qualified));
-        let is_name = |text: &str| {
-            text.starts_with(|c: char| c.is_alphabetic() || c == '_')
-                && text
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
-        };
         if !is_name(name) || !(prefix.is_empty() || is_name(prefix)) {
             return None;
         }
@@ -162,15 +156,17 @@ impl XmlRoot {
     /// Returns the name of a known format that is no RDF/XML.
     #[must_use]
     pub fn foreign_format(&self) -> Option<&'static str> {
-        let is_format = |(namespace, name, _): &&(&str, &str, &str)| {
+        for (namespace, name, format) in FORMATS {
             let is_namespace = if namespace.is_empty() {
                 self.namespace.is_empty()
             } else {
                 self.namespace.starts_with(namespace)
             };
-            is_namespace && (*name == "*" || *name == self.name)
-        };
-        FORMATS.iter().find(is_format).map(|(_, _, format)| *format)
+            if is_namespace && (*name == "*" || *name == self.name) {
+                return Some(format);
+            }
+        }
+        None
     }
 
     /// Returns true if the element is `rdf:RDF`. Entities may hide its namespace.
@@ -178,6 +174,14 @@ impl XmlRoot {
     pub fn is_rdf(&self) -> bool {
         self.name == "RDF"
     }
+}
+
+/// If true, the text is an XML name without a colon.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
 impl fmt::Display for XmlRoot {

@@ -16,8 +16,8 @@ use std::rc::Rc;
 /// Maximum length of a namespace, base or language tag in bytes, with entities expanded. Each name can become as long.
 pub(super) const MAX_NAMESPACE_BYTES: usize = 8 << 10;
 /// Number of comparisons that names may need in any document, and additionally for each byte.
-const FREE_STEPS: u64 = 64 << 20;
-const STEPS_PER_BYTE: u64 = 256;
+const MAX_FREE_STEPS: u64 = 64 << 20;
+const MAX_STEPS_PER_BYTE: u64 = 256;
 /// Number of bytes that are compared or copied in one step, and of open elements that are searched in one step.
 const BYTES_PER_STEP: u64 = 16;
 const ELEMENTS_PER_STEP: u64 = 4;
@@ -120,7 +120,7 @@ impl ScopeGuard {
     #[cfg(test)]
     pub(super) fn with_free_steps(base: &str, steps: u64) -> Self {
         Self {
-            steps: FREE_STEPS - steps,
+            steps: MAX_FREE_STEPS - steps,
             ..Self::new(base, FxHashMap::default(), Rc::default())
         }
     }
@@ -143,7 +143,7 @@ impl ScopeGuard {
     }
 
     /// Processes bytes of a start tag outside of quotes.
-    pub(super) fn unquoted(&mut self, text: &[u8]) {
+    pub(super) fn continue_tag(&mut self, text: &[u8]) {
         self.name_bytes += text.len() as u64;
         let room = MAX_HELD_NAME.saturating_sub(self.name.len());
         self.name.extend_from_slice(&text[..text.len().min(room)]);
@@ -152,13 +152,13 @@ impl ScopeGuard {
     /// Processes the opening quote of a value.
     pub(super) fn begin_value(&mut self) {
         self.attributes += 1;
-        self.attribute = attribute(&self.name);
+        self.attribute = classify_attribute(&self.name);
         self.value.clear();
         self.value_bytes = 0;
     }
 
     /// Processes bytes of a value.
-    pub(super) fn quoted(&mut self, text: &[u8]) {
+    pub(super) fn continue_value(&mut self, text: &[u8]) {
         self.value_bytes += text.len() as u64;
         if self.attribute != Attribute::Other {
             let room = MAX_HELD_VALUE.saturating_sub(self.value.len());
@@ -282,7 +282,7 @@ impl ScopeGuard {
 
     fn spend(&mut self, steps: u64, line: u64) -> Result<(), Refusal> {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > FREE_STEPS + STEPS_PER_BYTE * self.bytes {
+        if self.steps > MAX_FREE_STEPS + MAX_STEPS_PER_BYTE * self.bytes {
             return Err(Refusal::NamespaceCount {
                 namespaces: self.own.namespaces,
                 attributes: self.attributes,
@@ -294,7 +294,7 @@ impl ScopeGuard {
 }
 
 /// Returns the kind of an attribute from the bytes between the last value and its own one.
-fn attribute(unquoted: &[u8]) -> Attribute {
+fn classify_attribute(unquoted: &[u8]) -> Attribute {
     let name = unquoted.trim_ascii_end();
     let name = name.strip_suffix(b"=").unwrap_or(name).trim_ascii_end();
     let start = name
@@ -331,12 +331,12 @@ mod tests {
 
     #[test]
     fn kinds_of_attributes() {
-        assert!(attribute(b"e:a xmlns = ") == Attribute::Namespace { prefix_bytes: 0 });
-        assert!(attribute(b" \n xmlns:abc=") == Attribute::Namespace { prefix_bytes: 3 });
-        assert!(attribute(b" xml:base\t=\n") == Attribute::Base);
-        assert!(attribute(b" xml:lang=") == Attribute::Language);
-        assert!(attribute(b" r:parseType=") == Attribute::ParseType);
-        assert!(attribute(b" rdf-parse:Type=") == Attribute::ParseType);
+        assert!(classify_attribute(b"e:a xmlns = ") == Attribute::Namespace { prefix_bytes: 0 });
+        assert!(classify_attribute(b" \n xmlns:abc=") == Attribute::Namespace { prefix_bytes: 3 });
+        assert!(classify_attribute(b" xml:base\t=\n") == Attribute::Base);
+        assert!(classify_attribute(b" xml:lang=") == Attribute::Language);
+        assert!(classify_attribute(b" r:parseType=") == Attribute::ParseType);
+        assert!(classify_attribute(b" rdf-parse:Type=") == Attribute::ParseType);
         for other in [
             &b" e:xmlns="[..],
             b" xmlnsa=",
@@ -345,7 +345,7 @@ mod tests {
             b" e:parse=",
         ] {
             assert!(
-                attribute(other) == Attribute::Other,
+                classify_attribute(other) == Attribute::Other,
                 "{}",
                 String::from_utf8_lossy(other)
             );

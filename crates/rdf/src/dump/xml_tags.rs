@@ -385,7 +385,7 @@ impl<R: Read> TagRewriter<R> {
                 _ if name == b"xml:base" => self.repaired_iri(value),
                 _ if name.starts_with(b"xml") => None,
                 None => {
-                    let text = self.prefixed(tag, attribute, attributes, &mut declarations);
+                    let text = self.add_rdf_prefix(tag, attribute, attributes, &mut declarations);
                     edits.push(Edit { range: whole, text });
                     continue;
                 }
@@ -509,7 +509,7 @@ impl<R: Read> TagRewriter<R> {
     }
 
     /// Returns the text of an attribute without a prefix: with the prefix of RDF, or nothing.
-    fn prefixed(
+    fn add_rdf_prefix(
         &mut self,
         tag: &[u8],
         attribute: &Attribute,
@@ -730,14 +730,13 @@ fn begin_markup(text: &[u8]) -> Option<State> {
 /// Reads the attributes of a start tag. Returns false if it is not well-formed.
 fn read_attributes(tag: &[u8], attributes: &mut Vec<Attribute>) -> bool {
     let end = tag.len() - if tag.ends_with(b"/>") { 2 } else { 1 };
-    let is_space = |byte: &u8| byte.is_ascii_whitespace();
-    let Some(mut place) = tag[..end].iter().position(is_space) else {
+    let Some(mut place) = tag[..end].iter().position(u8::is_ascii_whitespace) else {
         return true;
     };
     loop {
         place += tag[place..end]
             .iter()
-            .take_while(|byte| is_space(byte))
+            .take_while(|byte| byte.is_ascii_whitespace())
             .count();
         if place == end {
             return true;
@@ -750,7 +749,7 @@ fn read_attributes(tag: &[u8], attributes: &mut Vec<Attribute>) -> bool {
             + 1
             + tag[equals + 1..end]
                 .iter()
-                .take_while(|byte| is_space(byte))
+                .take_while(|byte| byte.is_ascii_whitespace())
                 .count();
         let Some(&quote @ (b'"' | b'\'')) = tag[..end].get(open) else {
             return false;
@@ -759,7 +758,7 @@ fn read_attributes(tag: &[u8], attributes: &mut Vec<Attribute>) -> bool {
         else {
             return false;
         };
-        if name.is_empty() || tag[name.clone()].iter().any(is_space) {
+        if name.is_empty() || tag[name.clone()].iter().any(u8::is_ascii_whitespace) {
             return false;
         }
         attributes.push(Attribute {

@@ -13,11 +13,11 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Number of bytes of a key.
-const WIDTH: usize = 8;
+const KEY_BYTES: usize = 8;
 /// Maximum size of a group that is sorted by comparing whole terms.
 const MAX_SMALL_GROUP_TERMS: usize = 8;
 
-/// Eight bytes of a term's text and their number. The number is above [`WIDTH`] if the text continues.
+/// Eight bytes of a term's text and their number. The number is above [`KEY_BYTES`] if the text continues.
 #[derive(Clone, Copy)]
 struct Key {
     bytes: u64,
@@ -34,13 +34,15 @@ struct Group {
 /// Returns the positions of all terms, sorted by kind, text and suffix.
 ///
 /// Each shared byte is read at most twice. The time is O(bytes + n log n) for `n` terms at each depth where they differ.
-pub(super) fn sorted(terms: &TermTable) -> Vec<u32> {
-    let by_kind = |(term, entry): (usize, &super::Entry)| Key {
-        bytes: entry.kind as u64,
-        length: 0,
-        term: term as u32,
-    };
-    let mut keys: Vec<Key> = terms.entries.iter().enumerate().map(by_kind).collect();
+pub(super) fn sort_terms(terms: &TermTable) -> Vec<u32> {
+    let mut keys = Vec::with_capacity(terms.entries.len());
+    for (term, entry) in terms.entries.iter().enumerate() {
+        keys.push(Key {
+            bytes: entry.kind as u64,
+            length: 0,
+            term: term as u32,
+        });
+    }
     keys.sort_unstable_by_key(|key| key.bytes);
     let mut groups = Vec::new();
     each_tie(&keys, |tie| {
@@ -50,13 +52,13 @@ pub(super) fn sorted(terms: &TermTable) -> Vec<u32> {
         })
     });
     while let Some(group) = groups.pop() {
-        sort(terms, &mut keys, group, &mut groups);
+        sort_group(terms, &mut keys, group, &mut groups);
     }
     keys.into_iter().map(|key| key.term).collect()
 }
 
 /// Sorts a group by its next key. Terms with equal keys are added to `groups`.
-fn sort(
+fn sort_group(
     terms: &TermTable,
     keys: &mut [Key],
     Group { keys: range, depth }: Group,
@@ -65,21 +67,21 @@ fn sort(
     let start = range.start;
     let keys = &mut keys[range];
     if keys.len() <= MAX_SMALL_GROUP_TERMS {
-        keys.sort_unstable_by(|a, b| compare(terms, *a, *b, depth));
+        keys.sort_unstable_by(|a, b| compare_terms(terms, *a, *b, depth));
         return;
     }
-    let depth = depth + shared(terms, keys, depth);
+    let depth = depth + common_prefix_length(terms, keys, depth);
     for key in &mut *keys {
-        (key.bytes, key.length) = window(&text(terms, key.term)[depth..]);
+        (key.bytes, key.length) = read_key(&text(terms, key.term)[depth..]);
     }
     // Shorter texts are padded with zeros, so the length decides between equal keys.
     keys.sort_unstable_by_key(|key| (key.bytes, key.length));
     let mut same_text = Vec::new();
     each_tie(keys, |tie| {
-        if keys[tie.start].length as usize > WIDTH {
+        if keys[tie.start].length as usize > KEY_BYTES {
             groups.push(Group {
                 keys: start + tie.start..start + tie.end,
-                depth: depth + WIDTH,
+                depth: depth + KEY_BYTES,
             });
         } else {
             same_text.push(tie);
@@ -102,7 +104,7 @@ fn each_tie(keys: &[Key], mut call: impl FnMut(Range<usize>)) {
 }
 
 /// Returns the length of the common prefix of all terms after `depth`.
-fn shared(terms: &TermTable, keys: &[Key], depth: usize) -> usize {
+fn common_prefix_length(terms: &TermTable, keys: &[Key], depth: usize) -> usize {
     let Some((first, others)) = keys.split_first() else {
         return 0;
     };
@@ -117,15 +119,18 @@ fn shared(terms: &TermTable, keys: &[Key], depth: usize) -> usize {
     common.len()
 }
 
-/// Returns the first eight bytes in big-endian order, and the length, limited to [`WIDTH`] + 1.
-fn window(text: &[u8]) -> (u64, u32) {
-    let mut bytes = [0; WIDTH];
-    let length = text.len().min(WIDTH);
+/// Returns the first eight bytes in big-endian order, and the length, limited to [`KEY_BYTES`] + 1.
+fn read_key(text: &[u8]) -> (u64, u32) {
+    let mut bytes = [0; KEY_BYTES];
+    let length = text.len().min(KEY_BYTES);
     bytes[..length].copy_from_slice(&text[..length]);
-    (u64::from_be_bytes(bytes), text.len().min(WIDTH + 1) as u32)
+    (
+        u64::from_be_bytes(bytes),
+        text.len().min(KEY_BYTES + 1) as u32,
+    )
 }
 
-fn compare(terms: &TermTable, a: Key, b: Key, depth: usize) -> Ordering {
+fn compare_terms(terms: &TermTable, a: Key, b: Key, depth: usize) -> Ordering {
     let texts = text(terms, a.term)[depth..].cmp(&text(terms, b.term)[depth..]);
     texts.then_with(|| suffix(terms, a.term).cmp(suffix(terms, b.term)))
 }
@@ -170,7 +175,7 @@ mod tests {
             for (kind, text, suffix) in &all {
                 terms.push(text, suffix, Kind::from_byte(*kind).expect("below seven"));
             }
-            let order = sorted(&terms);
+            let order = sort_terms(&terms);
             prop_assert!(order.is_sorted_by(|&a, &b| terms.key(a as usize) <= terms.key(b as usize)));
             let mut places = order;
             places.sort_unstable();
@@ -185,6 +190,6 @@ mod tests {
         for length in (0..3000).rev() {
             terms.push(&"x".repeat(length), "", Kind::Plain);
         }
-        assert!(sorted(&terms).into_iter().eq((0..3000).rev()));
+        assert!(sort_terms(&terms).into_iter().eq((0..3000).rev()));
     }
 }

@@ -14,7 +14,9 @@
 //! for each blank node of one file; beyond 128 runs, four bytes for each term of a group. Disk: at most about three times the
 //! compact form, until the result is written.
 
-use super::streamed::{CompactSource, TermCursor, TripleCursor, reader, triple_terms_unsupported};
+use super::streamed::{
+    CompactSource, TermCursor, TripleCursor, buffer_source, unsupported_triple_terms,
+};
 use super::{Kind, Triple, TripleGraph, TripleGraphBuilder, TripleSink, leb128};
 use crate::external_sort::ScratchFolder;
 use oxrdf::TripleRef as OxTripleRef;
@@ -160,7 +162,7 @@ impl ExternalGraphBuilder {
 
     fn reject_triple_terms(&mut self) {
         self.run = TripleGraphBuilder::new();
-        self.failure = Some(triple_terms_unsupported());
+        self.failure = Some(unsupported_triple_terms());
     }
 
     /// Adds a blank node of an earlier run to the current one, with its number.
@@ -251,12 +253,6 @@ impl SortedRuns {
         for path in mapped {
             fs::remove_file(path)?;
         }
-        let mut number = Vec::new();
-        let mut write_number = |out: &mut dyn Write, value: u64| {
-            number.clear();
-            leb128(&mut number, value);
-            out.write_all(&number)
-        };
         write_number(out, u64::from(merged.term_count))?;
         move_content(&merged.sizes, out)?;
         write_number(out, merged.text_bytes)?;
@@ -331,15 +327,6 @@ impl SortedRuns {
     /// Writes the triples of a run with the common term numbers.
     fn map_triples(&self, run: &Path, table: &Path) -> io::Result<PathBuf> {
         let bytes = fs::read(table)?;
-        let new = |id: super::TermId| {
-            let place = 4 * id.index();
-            super::TermId(u32::from_le_bytes([
-                bytes[place],
-                bytes[place + 1],
-                bytes[place + 2],
-                bytes[place + 3],
-            ]))
-        };
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let (path, out) = self.folder.create(&format!("mapped-{name}"))?;
         let mut writer = TripleWriter::new(out);
@@ -353,9 +340,9 @@ impl SortedRuns {
                 object,
             } = triple?;
             writer.write(Triple {
-                subject: new(subject),
-                predicate: new(predicate),
-                object: new(object),
+                subject: read_table(&bytes, subject),
+                predicate: read_table(&bytes, predicate),
+                object: read_table(&bytes, object),
             })?;
         }
         writer.out.flush()?;
@@ -369,7 +356,7 @@ impl SortedRuns {
         let mut cursors = Vec::with_capacity(mapped.len());
         let mut heads = BinaryHeap::with_capacity(mapped.len());
         for (number, path) in mapped.iter().enumerate() {
-            let mut cursor = TripleCursor::new(reader(open(path)?), term_count)?;
+            let mut cursor = TripleCursor::new(buffer_source(open(path)?), term_count)?;
             if let Some(triple) = cursor.next() {
                 heads.push(Reverse((triple?, number)));
             }
@@ -391,6 +378,23 @@ impl SortedRuns {
         writer.out.flush()?;
         Ok((path, count))
     }
+}
+
+fn write_number(out: &mut dyn Write, value: u64) -> io::Result<()> {
+    let mut number = Vec::new();
+    leb128(&mut number, value);
+    out.write_all(&number)
+}
+
+/// Returns the common number of a term of a run. The table has four bytes for each term of the run.
+fn read_table(table: &[u8], id: super::TermId) -> super::TermId {
+    let place = 4 * id.index();
+    super::TermId(u32::from_le_bytes([
+        table[place],
+        table[place + 1],
+        table[place + 2],
+        table[place + 3],
+    ]))
 }
 
 fn open(path: &Path) -> io::Result<CompactSource> {

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::io::{self, BufRead, BufReader, Error, ErrorKind, Read};
 
 /// Buffer of a cursor in bytes.
-const BUFFER: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 /// Maximum length of a term's text and suffix together in bytes, as in the dump reader.
 const MAX_TERM_BYTES: u64 = 64 << 20;
 
@@ -61,7 +61,7 @@ impl StreamedGraph {
     pub fn open(
         open: impl Fn() -> io::Result<CompactSource> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let mut input = reader(open()?);
+        let mut input = buffer_source(open()?);
         let header = Header::read(&mut input)?;
         skip(&mut input, header.arena)?;
         let triple_count = read_number(&mut input)?;
@@ -72,8 +72,8 @@ impl StreamedGraph {
             .map(|expected| numbers.cmp(&expected))
         {
             Some(Ordering::Equal) => {}
-            Some(Ordering::Greater) => return Err(triple_terms_unsupported()),
-            Some(Ordering::Less) | None => return Err(malformed("triples are missing")),
+            Some(Ordering::Greater) => return Err(unsupported_triple_terms()),
+            Some(Ordering::Less) | None => return Err(malformed_graph("triples are missing")),
         }
         let Header {
             term_count,
@@ -190,19 +190,18 @@ impl StreamedGraph {
         let Some(terms) = self.term_table(&ids, bytes)? else {
             return Ok(None);
         };
-        let local = |id: TermId| TermId(ids.partition_point(|other| *other < id) as u32);
         let mut last: Option<(TermId, TermId)> = None;
         let mut triples = triples.to_vec();
         for triple in &mut triples {
             let subject = match last {
                 Some((global, local)) if global == triple.subject => local,
-                _ => local(triple.subject),
+                _ => local_id(&ids, triple.subject),
             };
             last = Some((triple.subject, subject));
             *triple = Triple {
                 subject,
-                predicate: local(triple.predicate),
-                object: local(triple.object),
+                predicate: local_id(&ids, triple.predicate),
+                object: local_id(&ids, triple.object),
             };
         }
         Ok(Some((
@@ -230,7 +229,7 @@ impl StreamedGraph {
             terms.skip_to(*id)?;
             let (_, (kind, text, suffix)) = terms
                 .next_key()?
-                .ok_or_else(|| malformed("a term is missing"))?;
+                .ok_or_else(|| malformed_graph("a term is missing"))?;
             match left.checked_sub((text.len() + suffix.len()) as u64) {
                 Some(rest) => left = rest,
                 None => return Ok(None),
@@ -333,8 +332,7 @@ struct Header {
 
 impl Header {
     fn read(input: &mut impl BufRead) -> io::Result<Self> {
-        let term_count =
-            u32::try_from(read_number(input)?).map_err(|_| malformed("too many terms"))?;
+        let term_count = read_u32(input, "too many terms")?;
         let (mut iris, mut blanks, mut bytes) = (0, 0, 0_u64);
         for _ in 0..term_count {
             let size = TermSize::read(input)?;
@@ -347,7 +345,7 @@ impl Header {
         }
         let arena = read_number(input)?;
         if arena != bytes {
-            return Err(malformed("the texts have another length"));
+            return Err(malformed_graph("the texts have another length"));
         }
         Ok(Self {
             term_count,
@@ -369,16 +367,14 @@ struct TermSize {
 impl TermSize {
     fn read(input: &mut impl BufRead) -> io::Result<Self> {
         let kind = Kind::from_byte(read_byte(input)?)
-            .ok_or_else(|| malformed("an unknown kind of term"))?;
-        let mut length =
-            || u32::try_from(read_number(input)?).map_err(|_| malformed("a term is too long"));
+            .ok_or_else(|| malformed_graph("an unknown kind of term"))?;
         let size = Self {
             kind,
-            text: length()?,
-            suffix: length()?,
+            text: read_u32(input, "a term is too long")?,
+            suffix: read_u32(input, "a term is too long")?,
         };
         if size.bytes() > MAX_TERM_BYTES {
-            return Err(malformed("a term is too long"));
+            return Err(malformed_graph("a term is too long"));
         }
         Ok(size)
     }
@@ -400,10 +396,9 @@ pub struct TermCursor {
 impl TermCursor {
     /// Creates a cursor from two readers of the same compact form: one for the lengths, one for the texts.
     pub(super) fn new(sizes: CompactSource, texts: CompactSource) -> io::Result<Self> {
-        let (mut sizes, mut texts) = (reader(sizes), reader(texts));
+        let (mut sizes, mut texts) = (buffer_source(sizes), buffer_source(texts));
         Header::read(&mut texts)?;
-        let end =
-            u32::try_from(read_number(&mut sizes)?).map_err(|_| malformed("too many terms"))?;
+        let end = read_u32(&mut sizes, "too many terms")?;
         Ok(Self {
             sizes,
             texts,
@@ -432,9 +427,10 @@ impl TermCursor {
         let id = TermId(self.next);
         self.next += 1;
         let bytes =
-            std::str::from_utf8(&self.bytes).map_err(|_| malformed("a text is not UTF-8"))?;
+            std::str::from_utf8(&self.bytes).map_err(|_| malformed_graph("a text is not UTF-8"))?;
         let parts = bytes.split_at_checked(size.text as usize);
-        let (text, suffix) = parts.ok_or_else(|| malformed("a text ends inside a character"))?;
+        let (text, suffix) =
+            parts.ok_or_else(|| malformed_graph("a text ends inside a character"))?;
         Ok(Some((id, (size.kind, text, suffix))))
     }
 
@@ -461,7 +457,7 @@ pub struct TripleCursor {
 impl TripleCursor {
     /// Opens a compact form at its first triple.
     pub(super) fn open(source: CompactSource) -> io::Result<Self> {
-        let mut input = reader(source);
+        let mut input = buffer_source(source);
         let header = Header::read(&mut input)?;
         skip(&mut input, header.arena)?;
         Self::new(input, header.term_count)
@@ -485,21 +481,25 @@ impl TripleCursor {
     }
 
     fn read(&mut self) -> io::Result<Triple> {
-        let mut number =
-            || u32::try_from(read_number(&mut self.input)?).map_err(|_| malformed("a term number"));
-        let overflow = || malformed("a term number");
-        let step = number()?;
+        let step = read_u32(&mut self.input, "a term number")?;
         if step != 0 {
-            self.subject = self.subject.checked_add(step).ok_or_else(overflow)?;
+            self.subject = self
+                .subject
+                .checked_add(step)
+                .ok_or_else(malformed_term_number)?;
             self.predicate = 0;
         }
-        self.predicate = self.predicate.checked_add(number()?).ok_or_else(overflow)?;
-        let object = number()?;
+        let step = read_u32(&mut self.input, "a term number")?;
+        self.predicate = self
+            .predicate
+            .checked_add(step)
+            .ok_or_else(malformed_term_number)?;
+        let object = read_u32(&mut self.input, "a term number")?;
         if [self.subject, self.predicate, object]
             .iter()
             .any(|id| *id >= self.term_count)
         {
-            return Err(overflow());
+            return Err(malformed_term_number());
         }
         Ok(Triple {
             subject: TermId(self.subject),
@@ -522,19 +522,23 @@ impl Iterator for TripleCursor {
     }
 }
 
-pub(super) fn reader(source: CompactSource) -> BufReader<CompactSource> {
-    BufReader::with_capacity(BUFFER, source)
+pub(super) fn buffer_source(source: CompactSource) -> BufReader<CompactSource> {
+    BufReader::with_capacity(BUFFER_BYTES, source)
 }
 
-fn malformed(problem: &str) -> Error {
+fn malformed_graph(problem: &str) -> Error {
     Error::new(
         ErrorKind::InvalidData,
         format!("malformed compact graph: {problem}"),
     )
 }
 
+fn malformed_term_number() -> Error {
+    malformed_graph("a term number")
+}
+
 /// Returns the error for triple terms in a graph that exceeds memory.
-pub(super) fn triple_terms_unsupported() -> Error {
+pub(super) fn unsupported_triple_terms() -> Error {
     Error::new(
         ErrorKind::Unsupported,
         "triple terms of RDF 1.2 are not supported in a graph that exceeds memory",
@@ -553,6 +557,16 @@ fn count_numbers(input: &mut impl BufRead) -> io::Result<u64> {
         let length = bytes.len();
         input.consume(length);
     }
+}
+
+/// Returns the position of a term in `ids`, which are sorted and contain it.
+fn local_id(ids: &[TermId], id: TermId) -> TermId {
+    TermId(ids.partition_point(|other| *other < id) as u32)
+}
+
+/// Reads a number in LEB128. `problem` is the text of the error if it has more than 32 bits.
+fn read_u32(input: &mut impl BufRead, problem: &str) -> io::Result<u32> {
+    u32::try_from(read_number(input)?).map_err(|_| malformed_graph(problem))
 }
 
 fn read_byte(input: &mut impl BufRead) -> io::Result<u8> {
@@ -575,7 +589,7 @@ pub(super) fn read_number(input: &mut impl BufRead) -> io::Result<u64> {
             return Ok(value);
         }
     }
-    Err(malformed("a number is too long"))
+    Err(malformed_graph("a number is too long"))
 }
 
 fn skip(input: &mut impl BufRead, mut bytes: u64) -> io::Result<()> {

@@ -6,7 +6,7 @@ use super::{MAX_TRIPLE_TERM_DEPTH, TermId, Triple, leb128, read_leb128};
 use rustc_hash::FxHashMap;
 
 /// Mark of the numbers of triple terms while a graph is built. The numbers of other terms are smaller.
-const TRIPLE_TERM: u32 = 1 << 31;
+const TRIPLE_TERM_BIT: u32 = 1 << 31;
 
 /// Triple terms of a graph that is built, by the numbers of their terms.
 #[derive(Default, Debug)]
@@ -26,34 +26,27 @@ impl TripleTermTable {
         let terms = &mut self.terms;
         *self.ids.entry(triple).or_insert_with(|| {
             terms.push(triple);
-            TRIPLE_TERM | (terms.len() as u32 - 1)
+            TRIPLE_TERM_BIT | (terms.len() as u32 - 1)
         })
     }
 
     /// Sorts the triple terms by depth, subject, predicate and object, and appends their places to `rank`, which has the
     /// places of all other terms. In `triples`, the numbers of triple terms become positions in `rank`.
-    pub(super) fn into_sorted(self, rank: &mut Vec<u32>, triples: &mut [[u32; 3]]) -> Vec<Triple> {
+    pub(super) fn rank_terms(self, rank: &mut Vec<u32>, triples: &mut [[u32; 3]]) -> Vec<Triple> {
         let others = rank.len() as u32;
-        let position = |id: u32| {
-            if id & TRIPLE_TERM == 0 {
-                id
-            } else {
-                others + (id & !TRIPLE_TERM)
-            }
-        };
         if self.terms.is_empty() {
             return Vec::new();
         }
         for triple in triples {
-            triple[2] = position(triple[2]);
+            triple[2] = rank_position(triple[2], others);
         }
         let mut levels: Vec<Vec<usize>> = Vec::new();
         let mut depths: Vec<usize> = Vec::with_capacity(self.terms.len());
         for (index, [.., object]) in self.terms.iter().enumerate() {
-            let depth = if object & TRIPLE_TERM == 0 {
+            let depth = if object & TRIPLE_TERM_BIT == 0 {
                 0
             } else {
-                depths[(object & !TRIPLE_TERM) as usize] + 1
+                depths[(object & !TRIPLE_TERM_BIT) as usize] + 1
             };
             depths.push(depth);
             levels.resize(levels.len().max(depth + 1), Vec::new());
@@ -62,26 +55,33 @@ impl TripleTermTable {
         rank.resize(rank.len() + self.terms.len(), 0);
         let mut sorted = Vec::with_capacity(self.terms.len());
         for level in levels {
-            let place = |id: u32| TermId(rank[position(id) as usize]);
-            let triple = |index: usize| {
-                let [subject, predicate, object] = self.terms[index].map(place);
-                (
-                    Triple {
-                        subject,
-                        predicate,
-                        object,
-                    },
-                    index,
-                )
-            };
-            let mut level: Vec<(Triple, usize)> = level.into_iter().map(triple).collect();
-            level.sort_unstable();
-            for (triple, index) in level {
+            let mut triples = Vec::with_capacity(level.len());
+            for index in level {
+                let [subject, predicate, object] =
+                    self.terms[index].map(|id| TermId(rank[rank_position(id, others) as usize]));
+                let triple = Triple {
+                    subject,
+                    predicate,
+                    object,
+                };
+                triples.push((triple, index));
+            }
+            triples.sort_unstable();
+            for (triple, index) in triples {
                 rank[others as usize + index] = others + sorted.len() as u32;
                 sorted.push(triple);
             }
         }
         sorted
+    }
+}
+
+/// Returns the position in the ranks of all terms. Those of triple terms follow the `others` other ones.
+fn rank_position(id: u32, others: u32) -> u32 {
+    if id & TRIPLE_TERM_BIT == 0 {
+        id
+    } else {
+        others + (id & !TRIPLE_TERM_BIT)
     }
 }
 

@@ -4,8 +4,8 @@
 //! The layout is that of sentence-transformers: `config.json` of a sequence classifier with one label, and the tokenizer. The
 //! activation of the score is read from `config.json`; without one it is the logistic function, as there.
 
-use super::model::graph;
-use super::model_config::{Settings, longest, reject_left_side};
+use super::model::find_graph;
+use super::model_config::{Settings, read_max_length, reject_left_side};
 use super::runtime::{Batch, Network, PooledOutputs};
 use super::vectors::Activation;
 use super::{EncodeError, EncoderOptions, ModelError, PairScorer, folder_name};
@@ -29,7 +29,7 @@ impl CrossEncoder {
             Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
         let truncation = TruncationParams {
             direction: TruncationDirection::Right,
-            max_length: longest(folder)?,
+            max_length: read_max_length(folder)?,
             strategy: TruncationStrategy::LongestFirst,
             stride: 0,
         };
@@ -37,7 +37,11 @@ impl CrossEncoder {
             .with_truncation(Some(truncation))
             .map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_padding(None);
-        let network = Network::load(&graph(folder, options)?, options, PooledOutputs::Logits)?;
+        let network = Network::load(
+            &find_graph(folder, options)?,
+            options,
+            PooledOutputs::Logits,
+        )?;
         if network.columns != 1 {
             let reason = format!(
                 "the model has {} labels; a cross-encoder has one, the relevance",
@@ -49,7 +53,7 @@ impl CrossEncoder {
             name: folder_name(folder),
             tokenizer,
             network,
-            activation: activation(&config)?,
+            activation: read_activation(&config)?,
         })
     }
 
@@ -62,10 +66,10 @@ impl CrossEncoder {
 }
 
 /// Reads the activation of the score.
-fn activation(config: &Settings) -> Result<Activation, ModelError> {
+fn read_activation(config: &Settings) -> Result<Activation, ModelError> {
     const NEW_KEY: &str = "activation_fn";
     const OLD_KEY: &str = "sbert_ce_default_activation_function";
-    let settings = config.within("sentence_transformers")?;
+    let settings = config.section("sentence_transformers")?;
     let new = settings
         .as_ref()
         .filter(|settings| settings.get(NEW_KEY).is_some());
@@ -73,11 +77,14 @@ fn activation(config: &Settings) -> Result<Activation, ModelError> {
     let Some(name) = place.text(key)? else {
         return Ok(Activation::Sigmoid);
     };
-    let refusal = || place.refusal(key, &format!("the activation {name} is not known"));
     name.rsplit('.')
         .next()
-        .and_then(Activation::named)
-        .ok_or_else(refusal)
+        .and_then(Activation::from_class)
+        .ok_or_else(|| place.refusal(key, &format!("the activation {name} is not known")))
+}
+
+fn to_i64(values: &[u32]) -> Vec<i64> {
+    values.iter().map(|&value| i64::from(value)).collect()
 }
 
 impl PairScorer for CrossEncoder {
@@ -90,18 +97,13 @@ impl PairScorer for CrossEncoder {
             .tokenizer
             .encode_fast((query, text), true)
             .map_err(|cause| self.error(cause))?;
-        let numbers = |values: &[u32]| {
-            values
-                .iter()
-                .map(|&value| i64::from(value))
-                .collect::<Vec<_>>()
-        };
+
         let batch = Batch {
             texts: 1,
             width: encoding.len(),
-            ids: numbers(encoding.get_ids()),
+            ids: to_i64(encoding.get_ids()),
             attention: vec![1; encoding.len()],
-            types: Some(numbers(encoding.get_type_ids())),
+            types: Some(to_i64(encoding.get_type_ids())),
         };
         let logits = self
             .network

@@ -27,12 +27,12 @@ pub enum ModelError {
         reason: String,
     },
     /// Another library is already loaded; a process can load only one.
-    #[error("cannot load ONNX Runtime from {}: it is already loaded from {}", wanted.display(), loaded.display())]
+    #[error("cannot load ONNX Runtime from {}: it is already loaded from {}", requested.display(), loaded.display())]
     RuntimeConflict {
         /// Loaded library.
         loaded: PathBuf,
         /// Requested library.
-        wanted: PathBuf,
+        requested: PathBuf,
     },
     /// The requested GPU cannot be used.
     #[error(

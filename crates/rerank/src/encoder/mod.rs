@@ -305,7 +305,7 @@ fn folder_name(folder: &Path) -> String {
 
 /// Returns bytes in hexadecimal.
 #[cfg(feature = "onnx")]
-fn hexadecimal(bytes: &[u8]) -> String {
+fn to_hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -9,7 +9,7 @@ use super::tokenization::{Cause, TextTokenizer, TokenizedText};
 use super::vectors::{normalize, term_weights};
 use super::{
     EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity,
-    folder_name, hexadecimal,
+    folder_name, to_hexadecimal,
 };
 use crate::Query;
 use crate::term_weights::{COLUMNS as TERM_COLUMNS, query_terms};
@@ -59,7 +59,7 @@ enum Batches {
 
 impl Model {
     pub(super) fn open(folder: &Path, options: &EncoderOptions) -> Result<Self, ModelError> {
-        Self::beside(None, folder, options)
+        Self::open_beside(None, folder, options)
     }
 
     /// Opens the head for texts and the head for tokens. They share one network if both configurations name the same file.
@@ -67,12 +67,13 @@ impl Model {
         folder: &Path,
         options: &EncoderOptions,
     ) -> Result<[Self; 2], ModelError> {
-        let of = |granularity| EncoderOptions {
-            granularity: Some(granularity),
-            ..options.clone()
-        };
-        let mut texts = Self::open(folder, &of(Granularity::Text))?;
-        let mut pieces = Self::beside(Some(&texts), folder, &of(Granularity::Piece))?;
+        let [text_options, piece_options] =
+            [Granularity::Text, Granularity::Piece].map(|granularity| EncoderOptions {
+                granularity: Some(granularity),
+                ..options.clone()
+            });
+        let mut texts = Self::open(folder, &text_options)?;
+        let mut pieces = Self::open_beside(Some(&texts), folder, &piece_options)?;
         if Arc::ptr_eq(&texts.networks[0], &pieces.networks[0]) {
             let forward_cache = Arc::new(ForwardCache::default());
             texts.forward_cache = Some(Arc::clone(&forward_cache));
@@ -82,7 +83,7 @@ impl Model {
     }
 
     /// Opens a model. It reuses the network of another model if both have one network of the same file and output.
-    fn beside(
+    fn open_beside(
         other: Option<&Self>,
         folder: &Path,
         options: &EncoderOptions,
@@ -99,7 +100,7 @@ impl Model {
         let graphs = config
             .towers
             .iter()
-            .map(|tower| graph(tower, options))
+            .map(|tower| find_graph(tower, options))
             .collect::<Result<Vec<_>, _>>()?;
         let pooled = match config.pooled_output {
             PooledOutput::Never => PooledOutputs::Refused,
@@ -118,8 +119,8 @@ impl Model {
             .as_deref()
             .map(QueryWeights::read)
             .transpose()?;
-        let width = width(&config, &networks)?;
-        let dimension = dimension(&config, width, networks[0].path())?;
+        let width = pooled_width(&config, &networks)?;
+        let dimension = output_dimension(&config, width, networks[0].path())?;
         let min_letters = configured_min_letters(folder)?;
         let fingerprint = fingerprint(
             &config,
@@ -128,7 +129,7 @@ impl Model {
             query_weights.as_ref(),
             min_letters,
         )?;
-        let batches = batches(
+        let batches = choose_batches(
             &graphs,
             options,
             networks[0].on_gpu,
@@ -181,19 +182,18 @@ impl Model {
         texts: &[Option<TokenizedText>],
         keep: &(dyn Fn(u32) -> bool + Sync),
     ) -> Result<Vec<Matrix>, EncodeError> {
-        let groups = self.batches.group(texts);
-        let next = AtomicUsize::new(0);
-        let work = || -> ort::Result<Vec<(usize, Matrix)>> {
-            let mut done = Vec::new();
-            while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.encode_group(tower, texts, group, keep, &mut done)?;
-            }
-            Ok(done)
+        let job = EncodingJob {
+            model: self,
+            tower,
+            texts,
+            groups: self.batches.group(texts),
+            next: AtomicUsize::new(0),
+            keep,
         };
-        let workers = self.sessions.min(groups.len());
+        let workers = self.sessions.min(job.groups.len());
         let done = std::thread::scope(|scope| {
-            let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-            let own = work();
+            let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(|| job.run())).collect();
+            let own = job.run();
             let others = helpers.into_iter().map(|helper| {
                 helper
                     .join()
@@ -244,7 +244,7 @@ impl Model {
         if group.is_empty() {
             return Ok(());
         }
-        let batch = padded(&group);
+        let batch = build_batch(&group);
         let rows = network.run(&batch)?;
         let each = rows.len() / batch.texts;
         for ((place, pieces), rows) in group.iter().zip(rows.chunks_exact(each)) {
@@ -425,18 +425,44 @@ impl Encoder for Model {
     }
 }
 
+/// Texts that several threads encode: each takes the next group of texts until none is left.
+struct EncodingJob<'j> {
+    model: &'j Model,
+    tower: usize,
+    texts: &'j [Option<TokenizedText>],
+    groups: Vec<Vec<usize>>,
+    /// Index of the next group.
+    next: AtomicUsize,
+    /// Returns true if the vector of a token is kept.
+    keep: &'j (dyn Fn(u32) -> bool + Sync),
+}
+
+impl EncodingJob<'_> {
+    /// Encodes groups until none is left. Returns the matrices of this thread, each with the index of its text.
+    fn run(&self) -> ort::Result<Vec<(usize, Matrix)>> {
+        let mut done = Vec::new();
+        while let Some(group) = self.groups.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            self.model
+                .encode_group(self.tower, self.texts, group, self.keep, &mut done)?;
+        }
+        Ok(done)
+    }
+}
+
 impl Batches {
     /// Groups the indexes of texts by similar length.
     fn group(self, texts: &[Option<TokenizedText>]) -> Vec<Vec<usize>> {
-        let length = |place: usize| texts[place].as_ref().map_or(0, TokenizedText::len);
-        let mut places: Vec<usize> = (0..texts.len())
-            .filter(|&place| length(place) > 0)
+        let mut places: Vec<(usize, usize)> = texts
+            .iter()
+            .enumerate()
+            .map(|(place, text)| (text.as_ref().map_or(0, TokenizedText::len), place))
+            .filter(|(length, _)| *length > 0)
             .collect();
-        places.sort_by_key(|&place| (length(place), place));
+        places.sort_unstable();
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for place in places {
+        for (length, place) in places {
             match (groups.last_mut(), self) {
-                (Some(group), Self::UpTo(most)) if (group.len() + 1) * length(place) <= most => {
+                (Some(group), Self::UpTo(most)) if (group.len() + 1) * length <= most => {
                     group.push(place)
                 }
                 _ => groups.push(vec![place]),
@@ -447,7 +473,7 @@ impl Batches {
 }
 
 /// Builds a batch of texts padded to the longest. Padding has no attention and no vector.
-fn padded(group: &[(usize, &TokenizedText)]) -> Batch {
+fn build_batch(group: &[(usize, &TokenizedText)]) -> Batch {
     let width = group
         .iter()
         .map(|(_, pieces)| pieces.len())
@@ -473,7 +499,7 @@ fn padded(group: &[(usize, &TokenizedText)]) -> Batch {
 const DEFAULT_FILES: [&str; 2] = ["model.onnx", "model_int8.onnx"];
 
 /// Finds the ONNX file of a tower, the requested one or a default one, in the folder or in its folder `onnx`.
-pub(super) fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
+pub(super) fn find_graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
     let files = options
         .variant
         .as_deref()
@@ -481,7 +507,7 @@ pub(super) fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, M
     let mut places = files
         .iter()
         .flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);
-    let missing = || {
+    places.find(|path| path.is_file()).ok_or_else(|| {
         let files = files.join(" nor ");
         ModelError::folder(
             tower,
@@ -489,11 +515,10 @@ pub(super) fn graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, M
                 "neither {files} is there, nor in the folder onnx; export the model to ONNX first"
             ),
         )
-    };
-    places.find(|path| path.is_file()).ok_or_else(missing)
+    })
 }
 
-fn batches(
+fn choose_batches(
     graphs: &[PathBuf],
     options: &EncoderOptions,
     on_gpu: bool,
@@ -519,7 +544,7 @@ fn batches(
 }
 
 /// Returns the number of columns before the first step: the network's output size times the number of poolings.
-fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, ModelError> {
+fn pooled_width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, ModelError> {
     let columns = networks[0].columns;
     if let Some(other) = networks.iter().find(|network| network.columns != columns) {
         return Err(ModelError::graph(
@@ -535,7 +560,7 @@ fn width(config: &ModelConfig, networks: &[Arc<Network>]) -> Result<usize, Model
 }
 
 /// Returns the number of columns after the last step; an error if the dimensions of the steps do not match.
-fn dimension(config: &ModelConfig, width: usize, graph: &Path) -> Result<usize, ModelError> {
+fn output_dimension(config: &ModelConfig, width: usize, graph: &Path) -> Result<usize, ModelError> {
     config
         .head
         .steps()
@@ -571,7 +596,7 @@ fn fingerprint(
     }
     for (graph, tower) in graphs.iter().zip(&config.towers) {
         for path in std::iter::once(graph.clone())
-            .chain(weights(graph)?)
+            .chain(find_external_weights(graph)?)
             .chain([tower.join("tokenizer.json")])
         {
             let mut file =
@@ -609,7 +634,7 @@ fn fingerprint(
     if let Some(weights) = query_weights {
         weights.digest(&mut digest);
     }
-    Ok(hexadecimal(&digest.finalize()))
+    Ok(to_hexadecimal(&digest.finalize()))
 }
 
 struct Digesting<'d>(&'d mut Sha256);
@@ -628,14 +653,14 @@ impl std::io::Write for Digesting<'_> {
 /// Protobuf encoding of the key `location` in a tensor's `external_data`, followed by the tag of its value.
 const LOCATION: &[u8] = b"\x0a\x08location\x12";
 /// Tag of an entry: field number of `external_data` in ONNX's `TensorProto`, and wire type.
-const EXTERNAL_DATA: u8 = 13 << 3 | 2;
+const EXTERNAL_DATA_TAG: u8 = 13 << 3 | 2;
 
 /// Returns the files with external weights of a graph. ONNX Runtime has already opened them, and rejects names outside the
 /// folder.
-fn weights(graph: &Path) -> Result<BTreeSet<PathBuf>, ModelError> {
+fn find_external_weights(graph: &Path) -> Result<BTreeSet<PathBuf>, ModelError> {
     let bytes = std::fs::read(graph).map_err(|cause| ModelError::file(graph, cause))?;
     let folder = graph.parent().unwrap_or(Path::new(""));
-    Ok(external(&bytes)
+    Ok(external_file_names(&bytes)
         .into_iter()
         .map(|name| folder.join(name))
         .collect())
@@ -646,25 +671,27 @@ fn weights(graph: &Path) -> Result<BTreeSet<PathBuf>, ModelError> {
 /// This does not need a complete parser: an entry is a key and a value, each with a length prefix. The only other message with
 /// this field number and shape is an inner value named `location`. Its type starts with a control character, which no file name
 /// does.
-fn external(graph: &[u8]) -> BTreeSet<&str> {
-    let entry = |place: usize| {
-        let before = &graph[place.saturating_sub(3)..place];
-        let framed = before
-            .iter()
-            .rev()
-            .skip(1)
-            .any(|&byte| byte == EXTERNAL_DATA);
-        let (length, rest) = varint(&graph[place + LOCATION.len()..])?;
-        let name = std::str::from_utf8(rest.get(..length)?).ok()?;
-        (framed && !name.is_empty() && !name.contains(char::is_control)).then_some(name)
-    };
+fn external_file_names(graph: &[u8]) -> BTreeSet<&str> {
     memchr::memmem::find_iter(graph, LOCATION)
-        .filter_map(entry)
+        .filter_map(|place| parse_location(graph, place))
         .collect()
 }
 
+/// Returns the file name of the entry whose key begins at `place`. `None`: it is no entry of `external_data`.
+fn parse_location(graph: &[u8], place: usize) -> Option<&str> {
+    let before = &graph[place.saturating_sub(3)..place];
+    let framed = before
+        .iter()
+        .rev()
+        .skip(1)
+        .any(|&byte| byte == EXTERNAL_DATA_TAG);
+    let (length, rest) = parse_varint(&graph[place + LOCATION.len()..])?;
+    let name = std::str::from_utf8(rest.get(..length)?).ok()?;
+    (framed && !name.is_empty() && !name.contains(char::is_control)).then_some(name)
+}
+
 /// Parses a protobuf varint; returns the number and the remaining bytes.
-fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+fn parse_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.iter().take(4).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end]
         .iter()
@@ -751,18 +778,20 @@ mod tests {
         let long = "w".repeat(200);
         let graph = [
             b"\x08\x07weights of any bytes\xff".to_vec(),
-            entry(EXTERNAL_DATA, "location", b"all weights.bin"),
-            entry(EXTERNAL_DATA, "offset", b"4096"),
-            entry(EXTERNAL_DATA, "location", long.as_bytes()),
-            entry(EXTERNAL_DATA, "location", b"all weights.bin"),
+            entry(EXTERNAL_DATA_TAG, "location", b"all weights.bin"),
+            entry(EXTERNAL_DATA_TAG, "offset", b"4096"),
+            entry(EXTERNAL_DATA_TAG, "location", long.as_bytes()),
+            entry(EXTERNAL_DATA_TAG, "location", b"all weights.bin"),
             entry(14 << 3 | 2, "location", b"metadata of the model"),
-            entry(EXTERNAL_DATA, "location", b"\x0a\x02\x08\x01"),
-            entry(EXTERNAL_DATA, "location", b"cut off")[..16].to_vec(),
+            entry(EXTERNAL_DATA_TAG, "location", b"\x0a\x02\x08\x01"),
+            entry(EXTERNAL_DATA_TAG, "location", b"cut off")[..16].to_vec(),
         ];
         assert_eq!(
-            external(&graph.concat()).into_iter().collect::<Vec<_>>(),
+            external_file_names(&graph.concat())
+                .into_iter()
+                .collect::<Vec<_>>(),
             ["all weights.bin", &long]
         );
-        assert!(external(LOCATION).is_empty() && external(b"").is_empty());
+        assert!(external_file_names(LOCATION).is_empty() && external_file_names(b"").is_empty());
     }
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// Maximum number of tokens of a text, independent of folder and options. Queries may be expanded to their full length, and
 /// the cost of attention is quadratic.
-pub(super) const MAX_LENGTH: usize = 32_768;
+pub(super) const MAX_TOKENS: usize = 32_768;
 
 /// Subfolder with the modules of a jointly trained head for token vectors; its transformer is the parent folder.
 const PIECES: &str = "pieces";
@@ -192,19 +192,19 @@ impl ModelConfig {
         pooling: Option<&str>,
         granularity: Option<Granularity>,
     ) -> Result<Self, ModelError> {
-        let has = |name: &str| folder.join(name).exists();
-        let states_pooling = if has(dpr::QUESTIONS) && has(dpr::PASSAGES) {
+        let states_pooling = if has_file(folder, dpr::QUESTIONS) && has_file(folder, dpr::PASSAGES)
+        {
             dpr::read(folder)
         } else if colbert::is_stanford(folder)? {
             colbert::stanford(folder)
-        } else if has("onnx_config.json") {
+        } else if has_file(folder, "onnx_config.json") {
             colbert::pylate_export(folder)
-        } else if has("modules.json") {
+        } else if has_file(folder, "modules.json") {
             match splade::read(folder)? {
                 Some(splade) => Ok(splade),
                 None => sentence_transformers::read(folder),
             }
-        } else if has("config.json") {
+        } else if has_file(folder, "config.json") {
             return transformers::read(folder, pooling, granularity);
         } else {
             Err(ModelError::folder(
@@ -228,9 +228,9 @@ impl ModelConfig {
     fn set_granularity(
         &mut self,
         folder: &Path,
-        wanted: Option<Granularity>,
+        requested: Option<Granularity>,
     ) -> Result<(), ModelError> {
-        match (wanted, self.head.granularity()) {
+        match (requested, self.head.granularity()) {
             (Some(Granularity::Piece), Granularity::Text)
                 if self.pooled_output == PooledOutput::Never =>
             {
@@ -240,9 +240,10 @@ impl ModelConfig {
                 self.similarity = Similarity::Dot;
                 Ok(())
             }
-            (Some(wanted), own) if wanted != own => {
-                let reason =
-                    format!("the model gives rows by {own:?}, rows by {wanted:?} were requested");
+            (Some(requested), own) if requested != own => {
+                let reason = format!(
+                    "the model gives rows by {own:?}, rows by {requested:?} were requested"
+                );
                 Err(ModelError::folder(folder, reason))
             }
             _ => Ok(()),
@@ -258,8 +259,8 @@ impl ModelConfig {
         }
         self.document.length = options.document_length.unwrap_or(self.document.length);
         for side in [&self.query, &self.document] {
-            let most = positions(&self.towers[side.tower])?
-                .map_or(MAX_LENGTH, |positions| positions.min(MAX_LENGTH));
+            let most = read_positions(&self.towers[side.tower])?
+                .map_or(MAX_TOKENS, |positions| positions.min(MAX_TOKENS));
             let expanded = side
                 .expansion
                 .as_ref()
@@ -274,23 +275,27 @@ impl ModelConfig {
     }
 }
 
+fn has_file(folder: &Path, name: &str) -> bool {
+    folder.join(name).exists()
+}
+
 /// Reads the number of positions that the network supports; `None` if it is not configured.
-fn positions(tower: &Path) -> Result<Option<usize>, ModelError> {
+fn read_positions(tower: &Path) -> Result<Option<usize>, ModelError> {
     Settings::read_optional(&tower.join("config.json"))?.number("max_position_embeddings")
 }
 
 /// Reads the maximum number of tokens: the smaller of network and tokenizer, as in sentence-transformers, and at most
-/// [`MAX_LENGTH`].
-pub(super) fn longest(tower: &Path) -> Result<usize, ModelError> {
+/// [`MAX_TOKENS`].
+pub(super) fn read_max_length(tower: &Path) -> Result<usize, ModelError> {
     let tokenizer = Settings::read_optional(&tower.join("tokenizer_config.json"))?;
     // Tokenizers without a limit write 1e30.
     let limit = tokenizer
         .get("model_max_length")
         .and_then(serde_json::Value::as_f64)
         .filter(|&limit| limit < 1e9);
-    match (positions(tower)?, limit.map(|limit| limit as usize)) {
-        (Some(positions), Some(limit)) => Ok(positions.min(limit).min(MAX_LENGTH)),
-        (Some(length), None) | (None, Some(length)) => Ok(length.min(MAX_LENGTH)),
+    match (read_positions(tower)?, limit.map(|limit| limit as usize)) {
+        (Some(positions), Some(limit)) => Ok(positions.min(limit).min(MAX_TOKENS)),
+        (Some(length), None) | (None, Some(length)) => Ok(length.min(MAX_TOKENS)),
         (None, None) => Err(ModelError::folder(
             tower,
             "the maximum length of texts is unknown: config.json lacks max_position_embeddings and tokenizer_config.json lacks model_max_length",

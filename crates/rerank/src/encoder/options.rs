@@ -95,8 +95,8 @@ pub struct EncoderOptions {
 #[must_use]
 pub fn find_library(cache: &Path) -> Option<PathBuf> {
     let folders = cache.read_dir().ok()?.filter_map(Result::ok);
-    let versions =
-        folders.filter_map(|folder| Some((version(folder.file_name().to_str()?)?, folder.path())));
+    let versions = folders
+        .filter_map(|folder| Some((parse_version(folder.file_name().to_str()?)?, folder.path())));
     let (_, newest) = versions.max()?;
     library_in(&newest)
 }
@@ -113,7 +113,7 @@ pub fn library_in(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Parses the version in a folder name such as `onnxruntime-1.31.1`.
-fn version(folder: &str) -> Option<Vec<u32>> {
+fn parse_version(folder: &str) -> Option<Vec<u32>> {
     folder
         .strip_prefix("onnxruntime-")?
         .split('.')

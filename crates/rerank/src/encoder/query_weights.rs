@@ -1,7 +1,7 @@
 //! Queries of learned sparse models without inference: a stored weight for each token (`SparseStaticEmbedding` of
 //! sentence-transformers), often its inverse document frequency.
 
-use super::model_config::{MAX_LENGTH, Settings};
+use super::model_config::{MAX_TOKENS, Settings};
 use super::tokenization::Cause;
 use super::vectors::read_tensor;
 use super::{Matrix, ModelError};
@@ -33,7 +33,7 @@ impl QueryWeights {
             .map_err(|cause| ModelError::file(&path, cause))?;
         tokenizer.with_padding(None);
         let config = Settings::read_optional(&folder.join("config.json"))?;
-        config.only(&["frozen", "path"])?;
+        config.reject_others(&["frozen", "path"])?;
         let weights = match config.text("path")? {
             Some(file) => weights_by_name(&folder.join(file), &tokenizer)?,
             None => weights_by_number(&folder.join("model.safetensors"))?,
@@ -60,7 +60,7 @@ impl QueryWeights {
         let terms: BTreeSet<u32> = encoding
             .get_ids()
             .iter()
-            .take(MAX_LENGTH)
+            .take(MAX_TOKENS)
             .copied()
             .collect();
         let mut rows = Vec::new();

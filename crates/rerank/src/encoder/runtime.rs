@@ -21,36 +21,40 @@ const LIBRARY: &str = "libonnxruntime.dylib";
 #[cfg(not(any(target_os = "windows", target_os = "macos")))]
 const LIBRARY: &str = "libonnxruntime.so";
 
-fn environment(library: Option<&Path>) -> Result<Environment, ModelError> {
+fn load_environment(library: Option<&Path>) -> Result<Environment, ModelError> {
     let mut loaded = lock(&LOADED);
-    let wanted = library.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+    let requested = library.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
     if let Some((path, environment)) = loaded.as_ref() {
-        return match wanted {
-            Some(wanted) if wanted != *path => Err(ModelError::RuntimeConflict {
+        return match requested {
+            Some(requested) if requested != *path => Err(ModelError::RuntimeConflict {
                 loaded: path.clone(),
-                wanted,
+                requested,
             }),
             _ => Ok(environment.clone()),
         };
     }
-    let path = wanted.unwrap_or_else(|| PathBuf::from(LIBRARY));
-    let refusal = |reason: String| ModelError::Runtime {
-        library: path.clone(),
-        reason,
-    };
-    let builder = ort::init_from(&path).map_err(|cause| refusal(explained(&cause)))?;
+    let path = requested.unwrap_or_else(|| PathBuf::from(LIBRARY));
+    let builder =
+        ort::init_from(&path).map_err(|cause| runtime_error(&path, describe_load_error(&cause)))?;
     let environment = builder
         .with_name("lodeseek")
         .with_telemetry(false)
         .build()
-        .map_err(|cause| refusal(cause.to_string()))?;
+        .map_err(|cause| runtime_error(&path, cause.to_string()))?;
     // Failures are returned as errors; the library's own log on stderr would duplicate them.
     environment.set_log_level(LogLevel::Fatal);
     *loaded = Some((path.clone(), environment.clone()));
     Ok(environment)
 }
 
-fn explained(cause: &LoadDynamicError) -> String {
+fn runtime_error(library: &Path, reason: String) -> ModelError {
+    ModelError::Runtime {
+        library: library.to_owned(),
+        reason,
+    }
+}
+
+fn describe_load_error(cause: &LoadDynamicError) -> String {
     match cause {
         LoadDynamicError::Dlopen { error, .. } => error.to_string(),
         LoadDynamicError::MissingApi { .. } => "it is not ONNX Runtime".to_owned(),
@@ -114,14 +118,14 @@ impl Network {
         options: &EncoderOptions,
         pooled: PooledOutputs,
     ) -> Result<Self, ModelError> {
-        let environment = environment(options.library.as_deref())?;
-        let (first, gpu, device) = placed(&environment, path, options)?;
-        let inputs = inputs(path, &first)?;
-        let (output, columns) = output(path, &first, pooled)?;
+        let environment = load_environment(options.library.as_deref())?;
+        let (first, gpu, device) = open_session(&environment, path, options)?;
+        let inputs = read_inputs(path, &first)?;
+        let (output, columns) = select_output(path, &first, pooled)?;
         let mut sessions = vec![first];
         for _ in 1..options.sessions {
             sessions.push(
-                session(&environment, path, options, gpu)
+                build_session(&environment, path, options, gpu)
                     .map_err(|cause| ModelError::graph(path, cause))?,
             );
         }
@@ -168,7 +172,7 @@ impl Network {
         let rows = outputs
             .get(name)
             .ok_or_else(|| ort::Error::new(format!("the output {name} is missing")))?;
-        let rows = floats(rows)?;
+        let rows = to_floats(rows)?;
         let expected = if self.is_pooled() {
             batch.texts
         } else {
@@ -239,45 +243,44 @@ impl Drop for SessionPermit<'_> {
 }
 
 /// Opens the first session; returns it with its GPU and a description of the device.
-fn placed(
+fn open_session(
     environment: &Environment,
     path: &Path,
     options: &EncoderOptions,
 ) -> Result<(Session, Option<u32>, String), ModelError> {
-    let on_gpu = |ordinal| session(environment, path, options, Some(ordinal));
     match options.device {
-        Device::Cpu => placed_on_cpu(environment, path, options),
-        Device::Cuda(ordinal) => match on_gpu(ordinal) {
+        Device::Cpu => open_cpu_session(environment, path, options),
+        Device::Cuda(ordinal) => match build_session(environment, path, options, Some(ordinal)) {
             Ok(session) => Ok((session, Some(ordinal), format!("cuda:{ordinal}"))),
             // If the CPU fails too, the graph is the cause; otherwise the device.
             Err(cause) => {
-                placed_on_cpu(environment, path, options)?;
+                open_cpu_session(environment, path, options)?;
                 Err(ModelError::Device {
                     ordinal,
                     reason: first_line(&cause),
                 })
             }
         },
-        Device::Auto => match on_gpu(0) {
+        Device::Auto => match build_session(environment, path, options, Some(0)) {
             Ok(session) => Ok((session, Some(0), "cuda:0, found by auto".to_owned())),
             // Most machines have no GPU, and no setting requires one: the reason is reported for `cuda` only.
-            Err(_) => placed_on_cpu(environment, path, options),
+            Err(_) => open_cpu_session(environment, path, options),
         },
     }
 }
 
-fn placed_on_cpu(
+fn open_cpu_session(
     environment: &Environment,
     path: &Path,
     options: &EncoderOptions,
 ) -> Result<(Session, Option<u32>, String), ModelError> {
-    let session = session(environment, path, options, None)
+    let session = build_session(environment, path, options, None)
         .map_err(|cause| ModelError::graph(path, cause))?;
-    let device = format!("cpu, {}", count(threads(options), "thread"));
+    let device = format!("cpu, {}", format_count(thread_count(options), "thread"));
     Ok((session, None, device))
 }
 
-fn count(number: usize, noun: &str) -> String {
+fn format_count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
@@ -294,21 +297,21 @@ fn first_line(cause: &ort::Error) -> String {
 }
 
 /// Returns the number of threads. Default: one per physical core, because hyper-threading is slower.
-pub(super) fn threads(options: &EncoderOptions) -> usize {
+pub(super) fn thread_count(options: &EncoderOptions) -> usize {
     options
         .threads
         .unwrap_or_else(|| num_cpus::get_physical().min(num_cpus::get()))
         .max(1)
 }
 
-fn session(
+fn build_session(
     environment: &Environment,
     path: &Path,
     options: &EncoderOptions,
     gpu: Option<u32>,
 ) -> ort::Result<Session> {
     let mut builder = Session::builder(environment)?
-        .with_intra_threads(threads(options))?
+        .with_intra_threads(thread_count(options))?
         .with_inter_threads(1)?
         .with_optimization_level(GraphOptimizationLevel::All)?;
     if let Some(ordinal) = gpu {
@@ -321,8 +324,9 @@ fn session(
     builder.commit_from_file(path)
 }
 
-fn inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelError> {
-    let known = |outlet: &ort::value::Outlet| {
+fn read_inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelError> {
+    let mut inputs = Vec::new();
+    for outlet in session.inputs() {
         let input = match outlet.name() {
             "input_ids" => Input::Ids,
             "attention_mask" => Input::Attention,
@@ -335,18 +339,15 @@ fn inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelE
             }
         };
         match outlet.dtype().tensor_type() {
-            Some(TensorElementType::Int64) => Ok((outlet.name().to_owned(), input)),
-            other => Err(ModelError::graph(
-                path,
-                format!("the input {} takes {other:?}, not Int64", outlet.name()),
-            )),
+            Some(TensorElementType::Int64) => inputs.push((outlet.name().to_owned(), input)),
+            other => {
+                return Err(ModelError::graph(
+                    path,
+                    format!("the input {} takes {other:?}, not Int64", outlet.name()),
+                ));
+            }
         }
-    };
-    let inputs = session
-        .inputs()
-        .iter()
-        .map(known)
-        .collect::<Result<Vec<_>, _>>()?;
+    }
     match [Input::Ids, Input::Attention]
         .iter()
         .find(|&&needed| inputs.iter().all(|(_, input)| *input != needed))
@@ -361,36 +362,19 @@ fn inputs(path: &Path, session: &Session) -> Result<Vec<(String, Input)>, ModelE
 
 /// Selects the output by name: `last_hidden_state`, `token_embeddings` or (PyLate) `output`, else the only one with three axes.
 /// `pooler_output` is selected where the pooled output is allowed.
-fn output(
+fn select_output(
     path: &Path,
     session: &Session,
     pooled: PooledOutputs,
 ) -> Result<(Output, usize), ModelError> {
-    let outputs: Vec<(&str, &[i64])> = session
-        .outputs()
-        .iter()
-        .filter_map(|outlet| Some((outlet.name(), shape(outlet.dtype())?)))
-        .collect();
-    let of_axes = |axes: usize| outputs.iter().filter(move |(_, shape)| shape.len() == axes);
-    let named = |axes: usize, names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| of_axes(axes).find(|(found, _)| found == name))
-    };
-    let only = || Some(of_axes(3).next()?).filter(|_| of_axes(3).count() == 1);
-    let pieces = || named(3, &["last_hidden_state", "token_embeddings", "output"]).or_else(only);
-    let text = || named(2, &["pooler_output"]);
+    let outputs = FloatOutputs::new(session);
     let chosen = match pooled {
-        PooledOutputs::Refused => {
-            pieces().map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape))
-        }
-        PooledOutputs::Logits => {
-            named(2, &["logits"]).map(|&(name, shape)| (Output::Text(name.to_owned()), shape))
-        }
-        PooledOutputs::Only => text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape)),
-        PooledOutputs::Allowed => pieces()
-            .map(|&(name, shape)| (Output::Tokens(name.to_owned()), shape))
-            .or_else(|| text().map(|&(name, shape)| (Output::Text(name.to_owned()), shape))),
+        PooledOutputs::Refused => outputs.of_tokens(),
+        PooledOutputs::Logits => outputs.of_text("logits"),
+        PooledOutputs::Only => outputs.of_text("pooler_output"),
+        PooledOutputs::Allowed => outputs
+            .of_tokens()
+            .or_else(|| outputs.of_text("pooler_output")),
     };
     let names: Vec<&str> = session
         .outputs()
@@ -412,7 +396,51 @@ fn output(
     }
 }
 
-fn shape(kind: &ValueType) -> Option<&[i64]> {
+/// The outputs of a graph with floating-point numbers: their names and shapes.
+struct FloatOutputs<'s>(Vec<(&'s str, &'s [i64])>);
+
+impl<'s> FloatOutputs<'s> {
+    fn new(session: &'s Session) -> Self {
+        let outlets = session.outputs().iter();
+        Self(
+            outlets
+                .filter_map(|outlet| Some((outlet.name(), float_shape(outlet.dtype())?)))
+                .collect(),
+        )
+    }
+
+    /// Returns the output with one row per token: that with a usual name, or else the only one with three axes.
+    fn of_tokens(&self) -> Option<(Output, &'s [i64])> {
+        let usual = ["last_hidden_state", "token_embeddings", "output"];
+        let named = usual.iter().find_map(|name| self.find(name, 3));
+        let (name, shape) = match named {
+            Some(output) => output,
+            None => {
+                let mut candidates = self.0.iter().filter(|(_, shape)| shape.len() == 3);
+                let only = candidates.next()?;
+                if candidates.next().is_some() {
+                    return None;
+                }
+                only
+            }
+        };
+        Some((Output::Tokens((*name).to_owned()), *shape))
+    }
+
+    /// Returns the output of this name with one row per text.
+    fn of_text(&self, name: &str) -> Option<(Output, &'s [i64])> {
+        let (name, shape) = self.find(name, 2)?;
+        Some((Output::Text((*name).to_owned()), *shape))
+    }
+
+    fn find(&self, name: &str, axes: usize) -> Option<&(&'s str, &'s [i64])> {
+        self.0
+            .iter()
+            .find(|(found, shape)| *found == name && shape.len() == axes)
+    }
+}
+
+fn float_shape(kind: &ValueType) -> Option<&[i64]> {
     matches!(
         kind.tensor_type(),
         Some(TensorElementType::Float32 | TensorElementType::Float16)
@@ -421,7 +449,7 @@ fn shape(kind: &ValueType) -> Option<&[i64]> {
     .flatten()
 }
 
-fn floats(value: &DynValue) -> ort::Result<Vec<f32>> {
+fn to_floats(value: &DynValue) -> ort::Result<Vec<f32>> {
     match value.dtype().tensor_type() {
         Some(TensorElementType::Float16) => Ok(value
             .try_extract_tensor::<half::f16>()?

@@ -4,10 +4,10 @@
 //! and a row for each token (`mapping`). A `StaticEmbedding` of sentence-transformers has the tensor `embedding.weight`.
 //!
 //! As in model2vec, the unknown token has no vector, and texts are cut to `max_length` tokens, and before that to as many median token
-//! lengths. As in sentence-transformers, its own layout does neither; texts are cut to [`MAX_LENGTH`] tokens.
+//! lengths. As in sentence-transformers, its own layout does neither; texts are cut to [`MAX_TOKENS`] tokens.
 
 use super::model_config::sentence_transformers::{self, PASSAGE_PROMPTS, QUERY_PROMPTS};
-use super::model_config::{MAX_LENGTH, Settings};
+use super::model_config::{MAX_TOKENS, Settings};
 use super::vectors::{normalize, read_rows, read_tensor};
 use super::{
     EncodeError, Encoder, EncoderOptions, Granularity, Matrix, ModelError, Passage, Similarity,
@@ -57,7 +57,7 @@ pub(super) fn table_folder(folder: &Path) -> Result<Option<PathBuf>, ModelError>
         let (_, modules) = sentence_transformers::module_list(folder)?;
         let first = modules
             .first()
-            .filter(|module| sentence_transformers::kind(module) == "StaticEmbedding");
+            .filter(|module| sentence_transformers::class_name(module) == "StaticEmbedding");
         return Ok(first.map(|module| folder.join(&module.path)));
     }
     let config = Settings::read_optional(&folder.join("config.json"))?;
@@ -114,15 +114,15 @@ impl StaticModel {
             Limits::of_model2vec(config.length("max_length")?, &tokenizer, unknown)
         } else {
             Limits {
-                tokens: MAX_LENGTH,
+                tokens: MAX_TOKENS,
                 characters: usize::MAX,
                 unknown: None,
             }
         };
         let settings = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
-        let similarity = sentence_transformers::similarity(&settings, false)?;
+        let similarity = sentence_transformers::read_similarity(&settings, false)?;
         for names in [QUERY_PROMPTS, PASSAGE_PROMPTS] {
-            if !sentence_transformers::prompt(&settings, names)?.is_empty() {
+            if !sentence_transformers::read_prompt(&settings, names)?.is_empty() {
                 return Err(settings.refusal(
                     "prompts",
                     "static embeddings are computed without prompts here",
@@ -134,7 +134,7 @@ impl StaticModel {
         digest.update(&file);
         let cuts = (limits.tokens, limits.characters, limits.unknown);
         digest.update(format!("static {is_normalized} {similarity:?} {cuts:?}"));
-        let fingerprint = super::hexadecimal(&digest.finalize());
+        let fingerprint = super::to_hexadecimal(&digest.finalize());
         Ok(Self {
             name: folder_name(folder),
             fingerprint,
@@ -203,8 +203,8 @@ impl Table {
     /// Reads the tensors. Returns true if the layout is that of model2vec.
     fn read(bytes: &[u8]) -> Result<(Self, bool), Box<dyn std::error::Error + Send + Sync>> {
         let tensors = SafeTensors::deserialize(bytes)?;
-        let has = |name: &str| tensors.names().contains(&name);
-        let is_model2vec = has("embeddings");
+        let names = tensors.names();
+        let is_model2vec = names.contains(&"embeddings");
         let (shape, rows) = read_tensor(
             &tensors,
             if is_model2vec {
@@ -219,12 +219,12 @@ impl Table {
             )
             .into());
         };
-        let mapping = if has("mapping") {
+        let mapping = if names.contains(&"mapping") {
             Some(read_rows(&tensors, "mapping")?)
         } else {
             None
         };
-        let weights = if has("weights") {
+        let weights = if names.contains(&"weights") {
             Some(read_tensor(&tensors, "weights")?.1)
         } else {
             None
@@ -321,7 +321,7 @@ fn has_normalize(folder: &Path) -> Result<bool, ModelError> {
     let (_, modules) = sentence_transformers::module_list(folder)?;
     let mut is_normalized = false;
     for module in modules.iter().skip(1) {
-        if sentence_transformers::kind(module) != "Normalize" {
+        if sentence_transformers::class_name(module) != "Normalize" {
             let reason = format!(
                 "the module {} cannot follow static embeddings",
                 module.r#type

@@ -55,7 +55,7 @@ pub(super) struct TextTokenizer {
 const WORD_BEGINNING: char = '\u{2581}';
 
 /// Loads the tokenizer of a tower, without truncation and padding.
-fn load(tower: &Path) -> Result<Tokenizer, ModelError> {
+fn load_tokenizer(tower: &Path) -> Result<Tokenizer, ModelError> {
     let path = tower.join("tokenizer.json");
     let mut tokenizer =
         Tokenizer::from_file(&path).map_err(|cause| ModelError::file(&path, cause))?;
@@ -79,7 +79,7 @@ fn load(tower: &Path) -> Result<Tokenizer, ModelError> {
 impl TextTokenizer {
     /// Loads the tokenizer of a tower and looks up the special tokens.
     pub(super) fn new(tower: &Path, side: &Side, lower_case: bool) -> Result<Self, ModelError> {
-        Self::from_tokenizer(Arc::new(load(tower)?), tower, side, lower_case)
+        Self::from_tokenizer(Arc::new(load_tokenizer(tower)?), tower, side, lower_case)
     }
 
     /// Returns the tokenizer for another side of the same tower.
@@ -109,28 +109,22 @@ impl TextTokenizer {
         let (before, behind) =
             special_tokens_around(&tokenizer).map_err(|cause| ModelError::file(&path, cause))?;
         let special = Special::read(tower)?;
-        let known = |name: &str| {
-            let refusal = || {
-                ModelError::file(
-                    &path,
-                    format!("the token {name:?} is not in the vocabulary"),
-                )
-            };
-            tokenizer.token_to_id(name).ok_or_else(refusal)
-        };
-        let marker = side
-            .marker
-            .as_ref()
-            .map(|marker| known(&marker.token))
-            .transpose()?;
-        let mask = match &side.expansion {
-            Some(expansion) => Some(known(
-                expansion.token.as_deref().unwrap_or(special.filler(tower)?),
-            )?),
+        let marker = match &side.marker {
+            Some(marker) => Some(find_token(&tokenizer, &marker.token, &path)?),
             None => None,
         };
-        let separator = special.separator.as_deref().map(known).transpose()?;
-        let skipped = skipped(&tokenizer, &side.skipped, &special)
+        let mask = match &side.expansion {
+            Some(expansion) => {
+                let token = expansion.token.as_deref().unwrap_or(special.filler(tower)?);
+                Some(find_token(&tokenizer, token, &path)?)
+            }
+            None => None,
+        };
+        let separator = match &special.separator {
+            Some(separator) => Some(find_token(&tokenizer, separator, &path)?),
+            None => None,
+        };
+        let skipped = find_skipped_ids(&tokenizer, &side.skipped, &special)
             .map_err(|cause| ModelError::file(&path, cause))?;
         Ok(Self {
             tokenizer,
@@ -238,8 +232,9 @@ impl TextTokenizer {
     fn with_special_tokens(&self, mut body: Vec<(u32, Option<usize>)>) -> TokenizedText {
         let around = self.before.len() + self.behind.len() + usize::from(self.marker.is_some());
         body.truncate(self.side.length.saturating_sub(around));
-        let bare = |ids: &[u32]| ids.iter().map(|&id| (id, None)).collect::<Vec<_>>();
-        let mut all = [bare(&self.before), body, bare(&self.behind)].concat();
+        let [before, behind] =
+            [&self.before, &self.behind].map(|ids| ids.iter().map(|&id| (id, None)));
+        let mut all: Vec<_> = before.chain(body).chain(behind).collect();
         if let Some(marker) = self.marker {
             all.insert(all.len().min(1), (marker, None));
         }
@@ -271,6 +266,13 @@ impl TextTokenizer {
                 .unwrap_or_else(|| id.to_string()),
         }
     }
+}
+
+/// Returns the id of a token that the vocabulary at `path` must contain.
+fn find_token(tokenizer: &Tokenizer, name: &str, path: &Path) -> Result<u32, ModelError> {
+    tokenizer.token_to_id(name).ok_or_else(|| {
+        ModelError::file(path, format!("the token {name:?} is not in the vocabulary"))
+    })
 }
 
 /// Returns the special tokens that the tokenizer adds before and after a text.
@@ -307,22 +309,11 @@ impl Special {
                 );
             }
         }
-        let named = |key: &str| {
-            let text = |file: &serde_json::Value| {
-                Some(
-                    file[key]
-                        .as_str()
-                        .or_else(|| file[key]["content"].as_str())?
-                        .to_owned(),
-                )
-            };
-            files.iter().find_map(text)
-        };
         Ok(Self {
-            separator: named("sep_token"),
-            mask: named("mask_token"),
-            end: named("eos_token"),
-            unknown: named("unk_token"),
+            separator: find_name(&files, "sep_token"),
+            mask: find_name(&files, "mask_token"),
+            end: find_name(&files, "eos_token"),
+            unknown: find_name(&files, "unk_token"),
         })
     }
 
@@ -338,12 +329,20 @@ impl Special {
     }
 }
 
-fn skipped(
+/// Returns the name of a special token in the first file that has it: a text, or the `content` of an object.
+fn find_name(files: &[serde_json::Value], key: &str) -> Option<String> {
+    files.iter().find_map(|file| {
+        let token = &file[key];
+        let name = token.as_str().or_else(|| token["content"].as_str())?;
+        Some(name.to_owned())
+    })
+}
+
+fn find_skipped_ids(
     tokenizer: &Tokenizer,
     skipped: &Skipped,
     special: &Special,
 ) -> Result<FxHashSet<u32>, Cause> {
-    let entry = |word: &String| tokenizer.token_to_id(word);
     Ok(match skipped {
         Skipped::Nothing => FxHashSet::default(),
         Skipped::FirstPieces(texts) => {
@@ -357,13 +356,17 @@ fn skipped(
                 .collect()
         }
         Skipped::Entries(words) => {
-            let unknown = special.unknown.as_ref().and_then(entry);
+            let unknown = special.unknown.as_ref();
+            let unknown = unknown.and_then(|word| tokenizer.token_to_id(word));
             words
                 .iter()
-                .filter_map(|word| entry(word).or(unknown))
+                .filter_map(|word| tokenizer.token_to_id(word).or(unknown))
                 .collect()
         }
-        Skipped::KnownEntries(words) => words.iter().filter_map(entry).collect(),
+        Skipped::KnownEntries(words) => words
+            .iter()
+            .filter_map(|word| tokenizer.token_to_id(word))
+            .collect(),
     })
 }
 

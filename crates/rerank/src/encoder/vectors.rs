@@ -28,7 +28,7 @@ pub(super) enum Pooling {
 }
 
 impl Pooling {
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         match name {
             "cls" => Some(Self::First),
             "max" => Some(Self::Max),
@@ -42,38 +42,42 @@ impl Pooling {
 
     /// Pools the counted rows. `First` uses the first row even if it is not counted.
     pub(super) fn apply(self, rows: &[f32], columns: usize, counted: &[bool]) -> Vec<f32> {
-        let chosen = || {
-            rows.chunks_exact(columns)
-                .enumerate()
-                .filter(|(place, _)| counted[*place])
-        };
+        let mut chosen = rows
+            .chunks_exact(columns)
+            .enumerate()
+            .filter(|(place, _)| counted[*place]);
         match self {
             Self::First => rows[..columns].to_vec(),
-            Self::Last => chosen()
+            Self::Last => chosen
                 .next_back()
                 .map_or_else(|| vec![0.0; columns], |(_, row)| row.to_vec()),
-            Self::Max => chosen().fold(vec![-1e9; columns], |mut greatest, (_, row)| {
+            Self::Max => {
+                let mut greatest = vec![-1e9; columns];
+                for (_, row) in chosen {
+                    for (greatest, value) in greatest.iter_mut().zip(row) {
+                        *greatest = value.max(*greatest);
+                    }
+                }
                 greatest
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|(greatest, value)| *greatest = value.max(*greatest));
-                greatest
-            }),
-            Self::Mean => weighted(chosen().map(|(_, row)| (1.0, row)), columns, |weights| {
-                weights
-            }),
-            Self::MeanSqrt => weighted(chosen().map(|(_, row)| (1.0, row)), columns, f32::sqrt),
-            Self::WeightedMean => weighted(
-                chosen().map(|(place, row)| ((place + 1) as f32, row)),
-                columns,
-                |weights| weights,
-            ),
+            }
+            Self::Mean => {
+                let rows = chosen.map(|(_, row)| (1.0, row));
+                average_rows(rows, columns, |weights| weights)
+            }
+            Self::MeanSqrt => {
+                let rows = chosen.map(|(_, row)| (1.0, row));
+                average_rows(rows, columns, f32::sqrt)
+            }
+            Self::WeightedMean => {
+                let rows = chosen.map(|(place, row)| ((place + 1) as f32, row));
+                average_rows(rows, columns, |weights| weights)
+            }
         }
     }
 }
 
 /// Computes the weighted sum of rows, divided by a function of the sum of weights.
-fn weighted<'r>(
+fn average_rows<'r>(
     rows: impl Iterator<Item = (f32, &'r [f32])>,
     columns: usize,
     divisor: impl Fn(f32) -> f32,
@@ -103,7 +107,7 @@ pub(super) enum Activation {
 
 impl Activation {
     /// Returns the activation of a PyTorch class name.
-    pub(super) fn named(class: &str) -> Option<Self> {
+    pub(super) fn from_class(class: &str) -> Option<Self> {
         match class {
             "Identity" => Some(Self::Identity),
             "Tanh" => Some(Self::Tanh),
@@ -269,22 +273,28 @@ pub(super) fn read_tensor(
     name: &str,
 ) -> Result<(Vec<usize>, Vec<f32>), Cause> {
     let view = tensors.tensor(name)?;
-    let two = |bytes: &[u8]| [bytes[0], bytes[1]];
+
     let values = match view.dtype() {
         Dtype::F32 => view
             .data()
-            .chunks_exact(4)
-            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
             .collect(),
         Dtype::F16 => view
             .data()
-            .chunks_exact(2)
-            .map(|bytes| f16::from_le_bytes(two(bytes)).to_f32())
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f16::from_le_bytes(*bytes).to_f32())
             .collect(),
         Dtype::BF16 => view
             .data()
-            .chunks_exact(2)
-            .map(|bytes| bf16::from_le_bytes(two(bytes)).to_f32())
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| bf16::from_le_bytes(*bytes).to_f32())
             .collect(),
         Dtype::F64 => view
             .data()

@@ -288,10 +288,10 @@ pub(super) async fn delete_edits(
             keys.push(field.key.to_owned());
         }
         check_now(&state, &id, &conditions).await?;
-        let wanted = id.clone();
+        let requested = id.clone();
         if !management(&state)?.jobs.is_pending(id.as_str()) {
             state
-                .work(move |state| Ok(state.store.entry(&wanted).map(drop)?))
+                .work(move |state| Ok(state.store.entry(&requested).map(drop)?))
                 .await?;
         }
         let change = DatasetEdit {

@@ -47,7 +47,7 @@ use utoipa::{IntoParams, OpenApi};
 /// Maximum time that a response waits for a job, in seconds.
 const MAX_WAIT: u64 = 600;
 /// Maximum number of entries of the audit log in a response.
-const MAX_AUDIT: usize = 1000;
+const MAX_AUDIT_LINES: usize = 1000;
 
 /// Tokens, jobs and uploads of the administration.
 pub(crate) struct Management {
@@ -195,7 +195,7 @@ impl FromRequestParts<AppState> for Caller {
                 token: None,
             });
         }
-        let found = match bearer(&parts.headers) {
+        let found = match bearer_token(&parts.headers) {
             Some(secret) => management.tokens.find(secret),
             None => Ok(None),
         };
@@ -207,10 +207,10 @@ impl FromRequestParts<AppState> for Caller {
                 }
                 Ok(Self::with_token(token))
             }
-            Ok(None) if bearer(&parts.headers).is_some() => Err(unauthorized(
+            Ok(None) if bearer_token(&parts.headers).is_some() => Err(unauthorized_response(
                 "this server rejects the token: it is unknown, or was removed; `lodeseek token list` shows those that are valid",
             )),
-            Ok(None) => Err(unauthorized(
+            Ok(None) => Err(unauthorized_response(
                 "this request needs a token: `Authorization: Bearer TOKEN`; `lodeseek token add` creates one",
             )),
             Err(error) => Err(ApiError::internal(&error).to_json_response()),
@@ -218,7 +218,7 @@ impl FromRequestParts<AppState> for Caller {
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let (scheme, secret) = headers
         .get(header::AUTHORIZATION)?
         .to_str()
@@ -227,7 +227,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-fn unauthorized(message: &str) -> Response {
+fn unauthorized_response(message: &str) -> Response {
     with_challenge(ApiError::with_status(StatusCode::UNAUTHORIZED, message).to_json_response())
 }
 
@@ -406,14 +406,15 @@ async fn audit_log(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {
         caller.require(Scope::Read)?;
         let management = Arc::clone(management(&state)?);
-        let read = move |_: &AppState| {
-            management
-                .jobs
-                .audit
-                .last(MAX_AUDIT)
-                .map_err(|error| ApiError::internal(&error))
-        };
-        let lines = state.work(read).await?;
+        let lines = state
+            .work(move |_| {
+                management
+                    .jobs
+                    .audit
+                    .last(MAX_AUDIT_LINES)
+                    .map_err(|error| ApiError::internal(&error))
+            })
+            .await?;
         Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())
     })
     .await

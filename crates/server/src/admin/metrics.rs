@@ -18,7 +18,7 @@ const BOUNDS: [f64; 13] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
 ];
 /// Number of last seconds whose requests are counted individually, for rates.
-const REMEMBERED: u64 = 900;
+const MAX_RATE_SECONDS: u64 = 900;
 /// Route label of requests without a route. Arbitrary paths are no labels.
 const NOWHERE: &str = "none";
 
@@ -57,12 +57,11 @@ pub(crate) struct RouteRow {
 impl Metrics {
     pub(crate) fn new() -> prometheus::Result<Self> {
         let registry = Registry::new_custom(Some("lodeseek".to_owned()), None)?;
-        let gauge = |name: &str, help: &str| registered(&registry, IntGauge::new(name, help));
         let build = IntGaugeVec::new(
             Opts::new("build_info", "The program, always 1."),
             &["version"],
         );
-        registered(&registry, build)?
+        register(&registry, build)?
             .with_label_values(&[env!("CARGO_PKG_VERSION")])
             .set(1);
         let since = SystemTime::now();
@@ -70,33 +69,40 @@ impl Metrics {
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default()
             .as_secs();
-        gauge("start_time_seconds", "When the server began, since 1970.")?
-            .set(i64::try_from(started).unwrap_or(i64::MAX));
+        register_gauge(
+            &registry,
+            "start_time_seconds",
+            "When the server began, since 1970.",
+        )?
+        .set(gauge_value(started));
         let requests = Opts::new("http_requests_total", "Requests answered.");
         let seconds = HistogramOpts::new(
             "http_request_duration_seconds",
             "Time until an answer begins.",
         );
         Ok(Self {
-            requests: registered(
+            requests: register(
                 &registry,
                 IntCounterVec::new(requests, &["route", "method", "status"]),
             )?,
-            seconds: registered(
+            seconds: register(
                 &registry,
                 HistogramVec::new(seconds.buckets(BOUNDS.into()), &["route"]),
             )?,
-            in_flight: gauge(
+            in_flight: register_gauge(
+                &registry,
                 "http_requests_in_flight",
                 "Requests whose answer has not begun.",
             )?,
-            datasets: gauge("datasets", "Datasets that are found.")?,
-            indexed: gauge(
+            datasets: register_gauge(&registry, "datasets", "Datasets that are found.")?,
+            indexed: register_gauge(
+                &registry,
                 "index_timestamp_seconds",
                 "When the index last changed, since 1970.",
             )?,
-            memory: gauge("resident_memory_bytes", "Memory of the process.")?,
-            snapshot: gauge(
+            memory: register_gauge(&registry, "resident_memory_bytes", "Memory of the process.")?,
+            snapshot: register_gauge(
+                &registry,
                 "snapshot",
                 "Number of the served snapshot; 0 if a home is served.",
             )?,
@@ -127,7 +133,7 @@ impl Metrics {
         }
         while pace
             .front()
-            .is_some_and(|(first, _)| first + REMEMBERED < second)
+            .is_some_and(|(first, _)| first + MAX_RATE_SECONDS < second)
         {
             pace.pop_front();
         }
@@ -136,7 +142,7 @@ impl Metrics {
     /// Returns the requests a second in the last seconds, or since the start if that is shorter.
     pub(crate) fn pace(&self, seconds: u64) -> f64 {
         let now = self.began.elapsed().as_secs_f64();
-        let since = now - seconds.min(REMEMBERED) as f64;
+        let since = now - seconds.min(MAX_RATE_SECONDS) as f64;
         let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let count: u64 = pace
             .iter()
@@ -148,17 +154,16 @@ impl Metrics {
 
     /// Sets the gauges that are measured at each scrape.
     pub(crate) fn set(&self, datasets: u64, indexed: Option<SystemTime>, memory: Option<u64>) {
-        let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        self.datasets.set(whole(datasets));
+        self.datasets.set(gauge_value(datasets));
         let indexed = indexed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         self.indexed
-            .set(indexed.map_or(0, |time| whole(time.as_secs())));
-        self.memory.set(memory.map_or(0, whole));
+            .set(indexed.map_or(0, |time| gauge_value(time.as_secs())));
+        self.memory.set(memory.map_or(0, gauge_value));
     }
 
     /// Sets the number of the served snapshot.
     pub(crate) fn set_snapshot(&self, number: u64) {
-        self.snapshot.set(i64::try_from(number).unwrap_or(i64::MAX));
+        self.snapshot.set(gauge_value(number));
     }
 
     pub(crate) fn in_flight(&self) -> i64 {
@@ -174,7 +179,9 @@ impl Metrics {
     pub(crate) fn routes(&self) -> Vec<RouteRow> {
         let counts = self.requests.collect();
         let timed = self.seconds.collect();
-        let mut rows: Vec<RouteRow> = metrics(&timed).map(|metric| row(metric, &counts)).collect();
+        let mut rows: Vec<RouteRow> = list_metrics(&timed)
+            .map(|metric| route_row(metric, &counts))
+            .collect();
         rows.sort_by(|a, b| {
             b.seconds
                 .total_cmp(&a.seconds)
@@ -184,7 +191,7 @@ impl Metrics {
     }
 }
 
-fn registered<C: Collector + Clone + 'static>(
+fn register<C: Collector + Clone + 'static>(
     registry: &Registry,
     made: prometheus::Result<C>,
 ) -> prometheus::Result<C> {
@@ -193,11 +200,20 @@ fn registered<C: Collector + Clone + 'static>(
     Ok(collector)
 }
 
-fn metrics(families: &[MetricFamily]) -> impl Iterator<Item = &Metric> {
+fn register_gauge(registry: &Registry, name: &str, help: &str) -> prometheus::Result<IntGauge> {
+    register(registry, IntGauge::new(name, help))
+}
+
+/// Converts a number to the value of a gauge. Larger numbers become the maximum.
+fn gauge_value(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn list_metrics(families: &[MetricFamily]) -> impl Iterator<Item = &Metric> {
     families.iter().flat_map(MetricFamily::get_metric)
 }
 
-fn label<'m>(metric: &'m Metric, name: &str) -> &'m str {
+fn label_value<'m>(metric: &'m Metric, name: &str) -> &'m str {
     metric
         .get_label()
         .iter()
@@ -205,16 +221,18 @@ fn label<'m>(metric: &'m Metric, name: &str) -> &'m str {
         .map_or("", |label| label.value())
 }
 
-fn row(timed: &Metric, counts: &[MetricFamily]) -> RouteRow {
-    let route = label(timed, "route");
-    let with_status = |class: char| {
-        let of_class = metrics(counts).filter(|metric| {
-            label(metric, "route") == route && label(metric, "status").starts_with(class)
-        });
-        of_class
-            .map(|metric| metric.get_counter().get_value() as u64)
-            .sum()
-    };
+/// Counts the requests of a route with a class of status codes, such as `5`.
+fn count_status(counts: &[MetricFamily], route: &str, class: char) -> u64 {
+    let of_class = list_metrics(counts).filter(|metric| {
+        label_value(metric, "route") == route && label_value(metric, "status").starts_with(class)
+    });
+    of_class
+        .map(|metric| metric.get_counter().get_value() as u64)
+        .sum()
+}
+
+fn route_row(timed: &Metric, counts: &[MetricFamily]) -> RouteRow {
+    let route = label_value(timed, "route");
     let histogram = timed.get_histogram();
     let buckets = histogram.get_bucket();
     let upto: Vec<(f64, u64)> = buckets
@@ -226,15 +244,15 @@ fn row(timed: &Metric, counts: &[MetricFamily]) -> RouteRow {
         route: route.to_owned(),
         requests,
         seconds: histogram.get_sample_sum(),
-        refused: with_status('4'),
-        failed: with_status('5'),
-        quantiles: [0.5, 0.95, 0.99].map(|share| quantile(&upto, requests, share)),
-        bars: bars(&upto, requests),
+        refused: count_status(counts, route, '4'),
+        failed: count_status(counts, route, '5'),
+        quantiles: [0.5, 0.95, 0.99].map(|share| estimate_quantile(&upto, requests, share)),
+        bars: histogram_bars(&upto, requests),
     }
 }
 
 /// Estimates a quantile like PromQL's `histogram_quantile`: values are assumed uniform within a bucket.
-fn quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
+fn estimate_quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
     let rank = share * requests as f64;
     let mut below = (0.0, 0);
     for &(bound, count) in upto {
@@ -247,7 +265,7 @@ fn quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
     f64::INFINITY
 }
 
-fn bars(upto: &[(f64, u64)], requests: u64) -> Vec<(Option<f64>, u64)> {
+fn histogram_bars(upto: &[(f64, u64)], requests: u64) -> Vec<(Option<f64>, u64)> {
     let mut below = 0;
     let bounded = upto
         .iter()

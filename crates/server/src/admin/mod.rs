@@ -68,7 +68,7 @@ impl Operators {
 
     /// Compares digests, so that the time does not depend on the token.
     fn admits(&self, state: &AppState, request: &Request) -> bool {
-        let secret = token(request.headers());
+        let secret = request_token(request.headers());
         if state
             .changes
             .management
@@ -86,7 +86,9 @@ impl Operators {
             return true;
         }
         match &self.0 {
-            Some(sha256) => token(request.headers()).is_some_and(|token| digest(&token) == *sha256),
+            Some(sha256) => {
+                request_token(request.headers()).is_some_and(|token| digest(&token) == *sha256)
+            }
             None => is_of_this_machine(state, request),
         }
     }
@@ -116,7 +118,7 @@ fn is_current(state: &AppState, token: &Token) -> bool {
 }
 
 /// Returns the bearer token, or the password of basic authentication.
-fn token(headers: &HeaderMap) -> Option<String> {
+fn request_token(headers: &HeaderMap) -> Option<String> {
     let credentials = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, rest) = credentials.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
@@ -157,7 +159,7 @@ pub(crate) fn router(state: &AppState) -> Router<AppState> {
 
 /// Rejects requests of clients that are not the operator.
 async fn authorize(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let operator = match counting(&state) {
+    let operator = match admin_state(&state) {
         Ok(operator) => operator,
         Err(failed) => return failed.into_response(),
     };
@@ -253,7 +255,7 @@ impl AdminState {
 }
 
 /// Returns the operator's state. Status 404 if requests are not counted.
-fn counting(state: &AppState) -> Result<&AdminState, ApiError> {
+fn admin_state(state: &AppState) -> Result<&AdminState, ApiError> {
     state
         .admin
         .as_deref()
@@ -306,8 +308,8 @@ pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         tasks,
         with_skipped,
         ..
-    } = counting(state)?;
-    let (datasets, indexed, memory) = measured(state)?;
+    } = admin_state(state)?;
+    let (datasets, indexed, memory) = update_gauges(state)?;
     // An unreadable list of loads does not hide the rest.
     let loads = state.store.past_loads().unwrap_or_else(|error| {
         tracing::warn!(%error, "the list of past loads cannot be read");
@@ -323,8 +325,8 @@ pub(crate) fn overview(state: &AppState) -> Result<Overview, ApiError> {
         memory,
         in_flight: metrics.in_flight(),
         pace: [60, 300, 900].map(|seconds| metrics.pace(seconds)),
-        routes: metrics.routes().into_iter().map(route).collect(),
-        tasks: tasks.outcomes().into_iter().map(task).collect(),
+        routes: metrics.routes().into_iter().map(route_view).collect(),
+        tasks: tasks.outcomes().into_iter().map(task_view).collect(),
         with_skipped: *with_skipped.get_or_compute(state.store.catalog_generation(), || {
             Ok(state.store.with_skipped_statements()?)
         })?,
@@ -343,7 +345,7 @@ fn present_datasets(state: &AppState, loads: &[PastLoad]) -> Result<BTreeSet<Dat
     Ok(present)
 }
 
-fn route(row: RouteRow) -> RouteView {
+fn route_view(row: RouteRow) -> RouteView {
     let RouteRow {
         route,
         requests,
@@ -364,7 +366,7 @@ fn route(row: RouteRow) -> RouteView {
     }
 }
 
-fn task(task: Task) -> TaskView {
+fn task_view(task: Task) -> TaskView {
     let is_done = task.outcome.is_ok();
     TaskView {
         when: task.when,
@@ -375,12 +377,12 @@ fn task(task: Task) -> TaskView {
 }
 
 /// Measures values that are not counted, and sets their gauges.
-fn measured(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), ApiError> {
+fn update_gauges(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), ApiError> {
     let datasets = state.searcher.catalog().len()?;
     let meta = std::fs::metadata(index_folder(state.store.home()).join("meta.json"));
     let indexed = meta.and_then(|meta| meta.modified()).ok();
     let memory = resident_memory();
-    let metrics = &counting(state)?.metrics;
+    let metrics = &admin_state(state)?.metrics;
     metrics.set(datasets, indexed, memory);
     metrics.set_snapshot(state.snapshot.as_ref().map_or(0, |home| home.number()));
     Ok((datasets, indexed, memory))
@@ -393,8 +395,8 @@ fn measured(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u64>), 
 pub(crate) async fn prometheus(State(state): State<AppState>) -> Response {
     let text = state
         .work(|state| {
-            measured(state)?;
-            counting(state)?
+            update_gauges(state)?;
+            admin_state(state)?
                 .metrics
                 .text()
                 .map_err(|error| ApiError::internal(&error))
@@ -419,34 +421,39 @@ pub(crate) async fn json(State(state): State<AppState>) -> Response {
 }
 
 fn overview_json(overview: &Overview) -> Value {
-    let seconds = |time: SystemTime| {
-        time.duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs()
-    };
-    let route = |row: &RouteView| {
-        let [p50, p95, p99] = row.milliseconds;
-        let bars: Vec<Value> = row
-            .bars
-            .iter()
-            .map(|(bound, count)| json!({ "upToSeconds": bound, "requests": count }))
-            .collect();
-        json!({ "route": row.route, "requests": row.requests, "refused": row.refused, "failed": row.failed,
-                "milliseconds": { "p50": p50, "p95": p95, "p99": p99 }, "histogram": bars })
-    };
-    let task = |task: &TaskView| json!({ "time": seconds(task.when), "what": task.what, "done": task.is_done, "outcome": task.outcome });
     json!({
         "version": overview.version,
-        "startedAt": seconds(overview.since),
+        "startedAt": unix_seconds(overview.since),
         "datasets": overview.datasets,
-        "indexedAt": overview.indexed.map(seconds),
+        "indexedAt": overview.indexed.map(unix_seconds),
         "residentBytes": overview.memory,
         "inFlight": overview.in_flight,
         "requestsPerSecond": { "minute": overview.pace[0], "fiveMinutes": overview.pace[1], "quarterHour": overview.pace[2] },
-        "routes": overview.routes.iter().map(route).collect::<Vec<_>>(),
-        "harvests": overview.tasks.iter().map(task).collect::<Vec<_>>(),
+        "routes": overview.routes.iter().map(route_json).collect::<Vec<_>>(),
+        "harvests": overview.tasks.iter().map(task_json).collect::<Vec<_>>(),
         "loads": overview.loads,
         "datasetsWithSkippedStatements": overview.with_skipped,
         "endpoints": overview.endpoints,
     })
+}
+
+fn unix_seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs()
+}
+
+fn route_json(row: &RouteView) -> Value {
+    let [p50, p95, p99] = row.milliseconds;
+    let bars: Vec<Value> = row
+        .bars
+        .iter()
+        .map(|(bound, count)| json!({ "upToSeconds": bound, "requests": count }))
+        .collect();
+    json!({ "route": row.route, "requests": row.requests, "refused": row.refused, "failed": row.failed,
+            "milliseconds": { "p50": p50, "p95": p95, "p99": p99 }, "histogram": bars })
+}
+
+fn task_json(task: &TaskView) -> Value {
+    json!({ "time": unix_seconds(task.when), "what": task.what, "done": task.is_done, "outcome": task.outcome })
 }

@@ -19,8 +19,8 @@ const MAX_ROUTES: usize = 40;
 /// Maximum number of datasets of the last loads shown.
 const MAX_DATASETS: usize = 20;
 /// Height of the tallest bar, and width of a bar with its gap, in pixels.
-const HEIGHT: u64 = 24;
-const STEP: usize = 8;
+const BAR_HEIGHT: u64 = 24;
+const BAR_STEP: usize = 8;
 
 #[derive(Template)]
 #[template(path = "operator.html")]
@@ -109,23 +109,22 @@ pub(crate) async fn operator(
     match state.work(overview).await {
         Ok(overview) => render(&Page {
             nav,
-            ..page(context, overview, SystemTime::now())
+            ..status_page(context, overview, SystemTime::now())
         }),
         Err(failed) => error(&context, &failed),
     }
 }
 
-fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
-    let since = |time: SystemTime| duration(now.duration_since(time).unwrap_or_default());
+fn status_page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
     let mut facts = vec![
         ("Version", overview.version.to_owned()),
-        ("Up for", since(overview.since)),
+        ("Up for", format_age(overview.since, now)),
         ("Datasets", overview.datasets.to_string()),
     ];
     facts.extend(
         overview
             .indexed
-            .map(|time| ("Index changed", format!("{} ago", since(time)))),
+            .map(|time| ("Index changed", format!("{} ago", format_age(time, now)))),
     );
     facts.extend(
         overview
@@ -141,13 +140,6 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
         .into_iter()
         .zip(overview.pace)
         .map(|(name, pace)| (name, format!("{pace:.1}")));
-    let task = |task: TaskView| TaskRow {
-        is_done: task.is_done,
-        ago: since(task.when),
-        what: task.what,
-        outcome: task.outcome,
-    };
-    let ago = |load: &PastLoad| since(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time));
     let mut loaded: Vec<_> = overview
         .loads
         .iter()
@@ -160,14 +152,14 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
         loads: overview
             .loads
             .iter()
-            .map(|load| load_row(load, ago(load)))
+            .map(|load| load_row(load, load_age(load, now)))
             .collect(),
         loaded: loaded
             .into_iter()
             .take(MAX_DATASETS)
             .map(|(load, dataset)| {
                 let is_present = overview.present.contains(&dataset.dataset);
-                dataset_row(dataset, ago(load), is_present)
+                dataset_row(dataset, load_age(load, now), is_present)
             })
             .collect(),
         with_skipped: overview.with_skipped,
@@ -181,10 +173,31 @@ fn page(context: PageContext, overview: Overview, now: SystemTime) -> Page {
             .routes
             .into_iter()
             .take(MAX_ROUTES)
-            .map(route)
+            .map(route_row)
             .collect(),
-        outcomes: overview.tasks.into_iter().map(task).collect(),
-        endpoints: overview.endpoints.iter().map(endpoint).collect(),
+        outcomes: overview
+            .tasks
+            .into_iter()
+            .map(|task| task_row(task, now))
+            .collect(),
+        endpoints: overview.endpoints.iter().map(endpoint_row).collect(),
+    }
+}
+
+fn format_age(time: SystemTime, now: SystemTime) -> String {
+    format_duration(now.duration_since(time).unwrap_or_default())
+}
+
+fn load_age(load: &PastLoad, now: SystemTime) -> String {
+    format_age(SystemTime::UNIX_EPOCH + Duration::from_secs(load.time), now)
+}
+
+fn task_row(task: TaskView, now: SystemTime) -> TaskRow {
+    TaskRow {
+        is_done: task.is_done,
+        ago: format_age(task.when, now),
+        what: task.what,
+        outcome: task.outcome,
     }
 }
 
@@ -230,7 +243,7 @@ fn outcome_label(outcome: DatasetOutcome) -> &'static str {
     }
 }
 
-fn route(row: RouteView) -> RouteRow {
+fn route_row(row: RouteView) -> RouteRow {
     let tallest = row
         .bars
         .iter()
@@ -238,31 +251,28 @@ fn route(row: RouteView) -> RouteRow {
         .max()
         .unwrap_or(0)
         .max(1);
-    let bucket_label = |bound: Option<f64>, count: u64| match bound {
-        Some(seconds) => format!("up to {} ms: {count}", seconds * 1000.0),
-        None => format!("longer: {count}"),
-    };
-    let bar = |(place, (bound, count)): (usize, &(Option<f64>, u64))| {
+    let mut bars = Vec::with_capacity(row.bars.len());
+    for (place, (bound, count)) in row.bars.iter().enumerate() {
         // Any count above zero is visible.
-        let height = (count * HEIGHT / tallest).max(u64::from(*count > 0));
-        Bar {
-            x: place * STEP,
-            y: HEIGHT - height,
+        let height = (count * BAR_HEIGHT / tallest).max(u64::from(*count > 0));
+        bars.push(Bar {
+            x: place * BAR_STEP,
+            y: BAR_HEIGHT - height,
             height,
-            description: bucket_label(*bound, *count),
-        }
-    };
+            description: describe_bucket(*bound, *count),
+        });
+    }
     let there = row.bars.iter().filter(|(_, count)| *count > 0);
     RouteRow {
-        width: row.bars.len() * STEP,
+        width: row.bars.len() * BAR_STEP,
         description: there
-            .map(|(bound, count)| bucket_label(*bound, *count))
+            .map(|(bound, count)| describe_bucket(*bound, *count))
             .collect::<Vec<_>>()
             .join(", "),
-        bars: row.bars.iter().enumerate().map(bar).collect(),
+        bars,
         times: row
             .milliseconds
-            .map(|time| time.map_or_else(|| "> 30 s".to_owned(), milliseconds)),
+            .map(|time| time.map_or_else(|| "> 30 s".to_owned(), format_milliseconds)),
         route: row.route,
         requests: row.requests,
         refused: row.refused,
@@ -270,7 +280,14 @@ fn route(row: RouteView) -> RouteRow {
     }
 }
 
-fn milliseconds(time: f64) -> String {
+fn describe_bucket(bound: Option<f64>, count: u64) -> String {
+    match bound {
+        Some(seconds) => format!("up to {} ms: {count}", seconds * 1000.0),
+        None => format!("longer: {count}"),
+    }
+}
+
+fn format_milliseconds(time: f64) -> String {
     if time < 10.0 {
         format!("{time:.1}")
     } else {
@@ -278,7 +295,7 @@ fn milliseconds(time: f64) -> String {
     }
 }
 
-fn endpoint(one: &Value) -> EndpointRow {
+fn endpoint_row(one: &Value) -> EndpointRow {
     let failures = one["failures"].as_object();
     EndpointRow {
         address: one["endpoint"].as_str().unwrap_or_default().to_owned(),
@@ -292,7 +309,7 @@ fn endpoint(one: &Value) -> EndpointRow {
 }
 
 /// Formats a duration in its largest unit.
-pub(super) fn duration(time: Duration) -> String {
+pub(super) fn format_duration(time: Duration) -> String {
     let seconds = time.as_secs();
     let (count, unit) = match seconds {
         0..60 => (seconds, "second"),
@@ -316,7 +333,7 @@ mod tests {
             (7200, "2 hours"),
             (200_000, "2 days"),
         ] {
-            assert_eq!(duration(Duration::from_secs(seconds)), expected);
+            assert_eq!(format_duration(Duration::from_secs(seconds)), expected);
         }
     }
 
@@ -330,7 +347,7 @@ mod tests {
             milliseconds: [Some(3.21), Some(41.0), None],
             bars: vec![(Some(0.005), 1000), (Some(0.01), 0), (None, 1)],
         };
-        let row = route(row);
+        let row = route_row(row);
         assert_eq!(
             row.bars.iter().map(|bar| bar.height).collect::<Vec<_>>(),
             [24, 0, 1]

@@ -40,11 +40,11 @@ pub(super) async fn delete_dataset(
         let id = dataset_id(&id)?;
         let conditions = read_preconditions(&headers)?;
         check_now(&state, &id, &conditions).await?;
-        let wanted = id.clone();
+        let requested = id.clone();
         // A dataset whose addition is still queued is present when its removal runs.
         if !management(&state)?.jobs.is_pending(id.as_str()) {
             state
-                .work(move |state| Ok(state.store.entry(&wanted).map(drop)?))
+                .work(move |state| Ok(state.store.entry(&requested).map(drop)?))
                 .await?;
         }
         let change = if conditions.is_empty() {

@@ -53,12 +53,17 @@ impl Sessions {
             sessions.remove(0);
         }
         sessions.push(session);
-        Ok(cookie(&secret, path, is_secure, MAX_SESSION_TIME.as_secs()))
+        Ok(format_cookie(
+            &secret,
+            path,
+            is_secure,
+            MAX_SESSION_TIME.as_secs(),
+        ))
     }
 
     /// Returns the session of a request.
     pub(super) fn find(&self, headers: &HeaderMap) -> Option<Session> {
-        let sha256 = digest(secret(headers)?);
+        let sha256 = digest(session_secret(headers)?);
         let sessions = self.lock();
         let found = sessions
             .iter()
@@ -68,11 +73,11 @@ impl Sessions {
 
     /// Ends the session of a request, and returns the header that deletes its cookie.
     pub(super) fn close(&self, headers: &HeaderMap, path: &str, is_secure: bool) -> String {
-        if let Some(secret) = secret(headers) {
+        if let Some(secret) = session_secret(headers) {
             let sha256 = digest(secret);
             self.lock().retain(|session| session.sha256 != sha256);
         }
-        cookie("", path, is_secure, 0)
+        format_cookie("", path, is_secure, 0)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Session>> {
@@ -88,13 +93,13 @@ impl Session {
 }
 
 /// Returns the value of `Set-Cookie`.
-fn cookie(secret: &str, path: &str, is_secure: bool, seconds: u64) -> String {
+fn format_cookie(secret: &str, path: &str, is_secure: bool, seconds: u64) -> String {
     let secure = if is_secure { "; Secure" } else { "" };
     format!("{COOKIE}={secret}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }
 
 /// Returns the secret in the cookie of a request.
-fn secret(headers: &HeaderMap) -> Option<&str> {
+fn session_secret(headers: &HeaderMap) -> Option<&str> {
     headers
         .get_all(header::COOKIE)
         .iter()

@@ -266,17 +266,18 @@ impl Form {
     async fn open(request: Request) -> Result<Self, ApiError> {
         let unread = Unread::default();
         let count = Arc::clone(&unread);
-        // More is unread if, for example, the boundary does not occur.
-        let bounded = move |frame: &Frame<Bytes>| {
-            let received = frame.data_ref().map_or(0, Bytes::len);
-            let unread = count.fetch_add(received, Ordering::Relaxed) + received;
-            if unread <= MAX_UNREAD_BYTES {
-                Ok(())
-            } else {
-                Err(axum::Error::new("too many unread bytes"))
-            }
-        };
-        let request = request.map(|body| ObservedBody::wrap(body, bounded));
+        let request = request.map(|body| {
+            // More is unread if, for example, the boundary does not occur.
+            ObservedBody::wrap(body, move |frame: &Frame<Bytes>| {
+                let received = frame.data_ref().map_or(0, Bytes::len);
+                let unread = count.fetch_add(received, Ordering::Relaxed) + received;
+                if unread <= MAX_UNREAD_BYTES {
+                    Ok(())
+                } else {
+                    Err(axum::Error::new("too many unread bytes"))
+                }
+            })
+        });
         let fields = Multipart::from_request(request, &()).await;
         Ok(Self {
             fields: fields.map_err(|rejection| ApiError::bad_request(rejection.body_text()))?,
@@ -497,11 +498,12 @@ async fn read_description(
         .acquire()
         .await
         .map_err(|error| ApiError::internal(&error))?;
-    let read = tokio::task::spawn_blocking(move || description(path, id, reader.as_ref())).await;
+    let read =
+        tokio::task::spawn_blocking(move || parse_description(path, id, reader.as_ref())).await;
     read.map_err(|error| ApiError::internal(&error))?
 }
 
-fn description(
+fn parse_description(
     path: PathBuf,
     id: DatasetId,
     reader: &dyn CatalogReader,
@@ -523,12 +525,10 @@ fn read_catalog(
     id: DatasetId,
     reader: &dyn CatalogReader,
 ) -> Result<Dataset, String> {
-    // The path of the upload is no concern of its sender.
     let name = path.display().to_string();
-    let shown = |error: &dyn std::fmt::Display| error.to_string().replace(&name, "the description");
     let catalog = reader
         .read(&CatalogSource::Local { path })
-        .map_err(|error| shown(&error))?;
+        .map_err(|error| hide_path(&error, &name))?;
     if catalog.dialect == Dialect::Dump {
         return Err(
             "it describes no dataset; use DCAT, schema.org, or a JSON object with a title"
@@ -544,9 +544,16 @@ fn read_catalog(
         (None, _) => Err(catalog
             .problems
             .first()
-            .map_or("it describes no dataset".to_owned(), |first| shown(first))),
+            .map_or("it describes no dataset".to_owned(), |first| {
+                hide_path(first, &name)
+            })),
         (Some(_), count) => Err(format!("it describes {count} datasets; send one")),
     }
+}
+
+/// Formats an error without the path of the upload, which is no concern of its sender.
+fn hide_path(error: &dyn std::fmt::Display, path: &str) -> String {
+    error.to_string().replace(path, "the description")
 }
 
 /// Returns a JSON object that is of no dialect of catalogues. It has the keys of descriptions.

@@ -16,7 +16,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{EntityHit, EntityRequest, EntityResponse};
+use lodeseek_engine::{EntityRequest, EntityResponse};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -171,41 +171,43 @@ async fn search(
 }
 
 fn entities_json(request: &EntityRequest, response: &EntityResponse) -> Value {
-    let hit = |hit: &EntityHit| {
-        json!({
+    let mut hits = Vec::with_capacity(response.hits.len());
+    for hit in &response.hits {
+        hits.push(json!({
             "rank": hit.rank,
             "score": hit.score,
             "dataset": { "id": hit.dataset, "title": hit.title },
             "entity": hit.triple.subject,
             "property": hit.triple.predicate,
             "literal": hit.triple.object,
-        })
-    };
+        }));
+    }
     json!({
         "query": request.text,
         "terms": response.words.texts(),
         "total": response.total,
         "datasets": response.datasets,
         "complete": response.is_complete,
-        "hits": response.hits.iter().map(hit).collect::<Vec<_>>(),
+        "hits": hits,
     })
 }
 
 fn occurrences_json(occurrences: &ResourceOccurrences) -> Value {
-    let dataset = |Occurrence { metadata, uses }: &Occurrence| {
-        json!({
+    let mut datasets = Vec::with_capacity(occurrences.datasets.len());
+    for Occurrence { metadata, uses } in &occurrences.datasets {
+        datasets.push(json!({
             "id": metadata.id,
             "title": metadata.title(),
             "subject": uses.subject,
             "object": uses.object,
             "class": uses.class,
             "property": uses.property,
-        })
-    };
+        }));
+    }
     json!({
         "resource": occurrences.resource.as_str(),
         "exact": occurrences.is_exact,
         "complete": occurrences.is_complete,
-        "datasets": occurrences.datasets.iter().map(dataset).collect::<Vec<_>>(),
+        "datasets": datasets,
     })
 }

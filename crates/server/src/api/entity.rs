@@ -20,7 +20,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_rdf::RdfForm;
-use lodeseek_store::{Excerpt, Resources, resource};
+use lodeseek_store::{Excerpt, Resources, parse_resource};
 use oxrdf::NamedOrBlankNode;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -76,7 +76,7 @@ pub(super) async fn entity(
         let Query(parameters) =
             parameters.map_err(|rejection| invalid_parameters(&rejection, &[]))?;
         let form = page_or_syntax(parameters.format.as_deref(), &headers)?;
-        answer(&state, client, &page, id, parameters, form, &headers).await
+        load_entity(&state, client, &page, id, parameters, form, &headers).await
     };
     // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
     answer
@@ -87,7 +87,7 @@ pub(super) async fn entity(
         })
 }
 
-async fn answer(
+async fn load_entity(
     state: &AppState,
     client: Client,
     page: &PageContext,
@@ -98,7 +98,7 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
     let named = parameters.iri.unwrap_or_default();
-    let node = resource(&named).ok_or_else(|| {
+    let node = parse_resource(&named).ok_or_else(|| {
         ApiError::bad_request(format!("iri={named:?} is neither an IRI nor a blank node"))
     })?;
     if parameters.skip.max(parameters.to) > MAX_SKIPPED {
@@ -113,7 +113,7 @@ async fn answer(
         .work_with_permit(client, move |state| {
             let resources = state.store.resources(&id)?;
             match form {
-                Some(form) => description(&resources, &node, form),
+                Some(form) => describe_resource(&resources, &node, form),
                 None => {
                     let found = find(
                         &resources,
@@ -121,16 +121,17 @@ async fn answer(
                         [parameters.skip, parameters.to],
                         &languages,
                     )?;
-                    let missing =
-                        || ApiError::not_found(format!("the dataset has no triple of {named}"));
-                    Ok(pages::entity(&page, &card, &found.ok_or_else(missing)?))
+                    let entity = found.ok_or_else(|| {
+                        ApiError::not_found(format!("the dataset has no triple of {named}"))
+                    })?;
+                    Ok(pages::entity(&page, &card, &entity))
                 }
             }
         })
         .await
 }
 
-fn description(
+fn describe_resource(
     resources: &Resources<'_>,
     node: &NamedOrBlankNode,
     form: RdfForm,

@@ -74,12 +74,11 @@ impl ExampleSource {
         is_gone: &AtomicBool,
     ) -> Result<Outcomes, ApiError> {
         let task = serde_json::to_vec(self).map_err(|error| ApiError::internal(&error))?;
-        let is_cancelled = || is_gone.load(Ordering::Relaxed);
         let task = Task {
             task: &task,
             input: bytes,
             time: WORKER_TIMEOUT,
-            is_cancelled: &is_cancelled,
+            is_cancelled: &|| is_gone.load(Ordering::Relaxed),
             answer: None,
         };
         let mut result = Vec::new();
@@ -137,7 +136,7 @@ impl ExampleSource {
             until: Instant::now() + READ_TIMEOUT,
         };
         let reports = dump_reader.read(reader, &self.name, &self.base, &mut graph);
-        let mut problems = problems(&reports);
+        let mut problems = list_problems(&reports);
         if graph.over {
             problems.push(format!(
                 "only the first {MAX_EXAMPLE_TRIPLES} triples were compared"
@@ -172,7 +171,7 @@ impl Handler for ExampleParser {
     }
 }
 
-fn problems(reports: &[FileReport]) -> Vec<String> {
+fn list_problems(reports: &[FileReport]) -> Vec<String> {
     let listed = reports.iter().flat_map(|report| &report.problems);
     let mut problems: Vec<String> = listed
         .clone()

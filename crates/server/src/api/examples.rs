@@ -80,7 +80,7 @@ pub(super) async fn of_dataset(
                 )),
                 TEXT => Ok(response_formats::sent(
                     "text/plain; charset=utf-8",
-                    text(&examples),
+                    format_examples(&examples),
                 )),
                 _ => response_formats::graph(
                     &executable(
@@ -95,7 +95,7 @@ pub(super) async fn of_dataset(
         .await
 }
 
-fn text(examples: &[Example]) -> String {
+fn format_examples(examples: &[Example]) -> String {
     // A query begins with its title.
     let texts = examples.iter().map(|example| example.query.as_str());
     texts.collect::<Vec<_>>().join("\n")

@@ -43,22 +43,24 @@ pub(super) async fn list(
     links: LinkBase,
     Path(id): Path<String>,
 ) -> Response {
-    match listed(&state, &links, id).await {
+    match list_files(&state, &links, id).await {
         Ok(response) => response,
         Err(error) => error.to_json_response(),
     }
 }
 
-async fn listed(state: &AppState, links: &LinkBase, id: String) -> Result<Response, ApiError> {
+async fn list_files(state: &AppState, links: &LinkBase, id: String) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
-    let wanted = id.clone();
-    let files = state.work(move |state| files(state, &wanted)).await?;
+    let requested = id.clone();
+    let files = state
+        .work(move |state| stored_files(state, &requested))
+        .await?;
     let files: Vec<_> = files
         .iter()
         .map(|file| {
             json!({
                 "name": file.name, "bytes": file.bytes, "mediaType": file.media_type(), "sha256": file.sha256,
-                "location": file.location, "url": address(&id, &file.name, links.as_str()),
+                "location": file.location, "url": file_address(&id, &file.name, links.as_str()),
             })
         })
         .collect();
@@ -66,13 +68,13 @@ async fn listed(state: &AppState, links: &LinkBase, id: String) -> Result<Respon
 }
 
 /// Returns the address of a kept file.
-fn address(id: &DatasetId, name: &str, base: &str) -> String {
+fn file_address(id: &DatasetId, name: &str, base: &str) -> String {
     let path = format!("{}/files/{}", href(id), segment(name));
     format!("{base}{}", path.trim_start_matches('/'))
 }
 
 /// Returns the kept files of a dataset.
-fn files(state: &AppState, id: &DatasetId) -> Result<Vec<StoredFile>, ApiError> {
+fn stored_files(state: &AppState, id: &DatasetId) -> Result<Vec<StoredFile>, ApiError> {
     if !state.store.contains(id)? {
         return Err(ApiError::no_dataset(id));
     }
@@ -98,10 +100,12 @@ pub(super) async fn file(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let id = DatasetId::new(id).map_err(|error| ApiError::not_found(error.to_string()))?;
-    let wanted = name.clone();
+    let requested = name.clone();
     let of_dataset = id.clone();
-    let files = state.work(move |state| files(state, &of_dataset)).await?;
-    let file = files.into_iter().find(|file| file.name == wanted);
+    let files = state
+        .work(move |state| stored_files(state, &of_dataset))
+        .await?;
+    let file = files.into_iter().find(|file| file.name == requested);
     let file = file.ok_or_else(|| {
         ApiError::not_found(format!(
             "there is no file {name:?} of {id}; {}/files lists all",
@@ -116,7 +120,7 @@ pub(super) async fn file(
     let body = if method == Method::HEAD {
         Body::empty()
     } else {
-        body(&state, client, file).await?
+        stream_file(&state, client, file).await?
     };
     let mut response = (cacheable(&tag), body).into_response();
     response.headers_mut().extend(head);
@@ -133,7 +137,7 @@ fn file_headers(file: &StoredFile) -> HeaderMap {
         media_type.unwrap_or(HeaderValue::from_static("application/octet-stream")),
     );
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(file.bytes));
-    if let Ok(disposition) = HeaderValue::from_str(&disposition(&file.name)) {
+    if let Ok(disposition) = HeaderValue::from_str(&content_disposition(&file.name)) {
         headers.insert(header::CONTENT_DISPOSITION, disposition);
     }
     headers.insert(
@@ -145,7 +149,7 @@ fn file_headers(file: &StoredFile) -> HeaderMap {
 }
 
 /// Returns the header `Content-Disposition` (RFC 6266) of a file with a name.
-fn disposition(name: &str) -> String {
+fn content_disposition(name: &str) -> String {
     let plain: String = name
         .chars()
         .map(|character| match character {
@@ -159,12 +163,12 @@ fn disposition(name: &str) -> String {
     }
     format!(
         "attachment; filename=\"{plain}\"; filename*=UTF-8''{}",
-        extended(name)
+        encode_extended_value(name)
     )
 }
 
 /// Returns a text as an extended value of a header (RFC 8187).
-fn extended(text: &str) -> String {
+fn encode_extended_value(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
@@ -177,7 +181,7 @@ fn extended(text: &str) -> String {
 }
 
 /// Streams a file. The response starts with the first chunk, so that earlier errors have a status.
-async fn body(state: &AppState, client: Client, file: StoredFile) -> Result<Body, ApiError> {
+async fn stream_file(state: &AppState, client: Client, file: StoredFile) -> Result<Body, ApiError> {
     if file.bytes == 0 {
         return Ok(Body::empty());
     }
@@ -186,7 +190,7 @@ async fn body(state: &AppState, client: Client, file: StoredFile) -> Result<Body
     let state = state.clone();
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        send(&state, &file, writer);
+        write_file(&state, &file, writer);
     });
     transfer
         .start()
@@ -195,7 +199,7 @@ async fn body(state: &AppState, client: Client, file: StoredFile) -> Result<Body
 }
 
 /// Writes a file to its receiver, and marks its end.
-fn send(state: &AppState, file: &StoredFile, mut writer: ChunkWriter) {
+fn write_file(state: &AppState, file: &StoredFile, mut writer: ChunkWriter) {
     let opened = state.store.open_file(file);
     let reader = match opened {
         Ok(reader) => reader,
@@ -248,7 +252,7 @@ mod tests {
                 "attachment; filename=\"a__b\"; filename*=UTF-8''a%0D%0Ab",
             ),
         ] {
-            assert_eq!(disposition(name), expected);
+            assert_eq!(content_disposition(name), expected);
         }
     }
 }

@@ -20,7 +20,7 @@ use axum::response::{IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{
     assess_catalog, assess_dataset, assessment_json, overview_json, read_url_checks,
-    url_checks_modified,
+    url_checks_time,
 };
 use lodeseek_quality::{Assessment, DatasetLabel, Overview, to_dqv};
 use lodeseek_rdf::RdfSyntax;
@@ -36,7 +36,7 @@ fn overview(state: &AppState) -> Result<Arc<Overview>, ApiError> {
     let generation = (
         state.searcher.catalog().generation()?,
         state.store.catalog_generation(),
-        url_checks_modified(home),
+        url_checks_time(home),
     );
     state.api.quality.get_or_compute(generation, || {
         Ok(assess_catalog(
@@ -107,7 +107,7 @@ pub(super) async fn one(
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(
+    respond(
         &state,
         client,
         &page,
@@ -137,7 +137,7 @@ pub(super) async fn page_of_one(
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    answer(
+    respond(
         &state,
         client,
         &page,
@@ -150,7 +150,7 @@ pub(super) async fn page_of_one(
 }
 
 /// Responds in the negotiated format; in `default` if the client has no preference.
-async fn answer(
+async fn respond(
     state: &AppState,
     client: Client,
     page: &PageContext,

@@ -46,44 +46,42 @@ pub(super) async fn related(
             let related = state
                 .searcher
                 .catalog()
-                .related(&id)?
+                .related_datasets(&id)?
                 .ok_or_else(|| ApiError::no_dataset(&id))?;
             let Some(form) = form else {
                 return Ok(Json(related).into_response());
             };
-            let triples = triples(&related, &id, |id| state.store.iris().dataset(id));
+            let triples = relation_triples(&related, &id, |id| state.store.iris().dataset(id));
             response_formats::graph_in(&triples, form)
         })
         .await
 }
 
 /// Returns a triple for each edition whose relation is known, and those of overlapping tables.
-fn triples(
+fn relation_triples(
     related: &RelatedDatasets,
     id: &DatasetId,
     iri: impl Fn(&DatasetId) -> NamedNode,
 ) -> Vec<Triple> {
     let own = iri(id);
-    let triple = |subject: &NamedNode, property: &str, object: &NamedNode| {
-        Some(Triple::new(
-            subject.clone(),
-            NamedNode::new_unchecked(property),
-            object.clone(),
-        ))
-    };
-    let editions = related.editions.iter().filter_map(|one| {
+    let mut triples = Vec::new();
+    for one in &related.editions {
         let other = iri(&one.dataset.id);
-        match one.edition {
-            EditionRelation::Whole => triple(&own, dcat::IS_VERSION_OF, &other),
-            EditionRelation::Part => triple(&own, dcat::HAS_VERSION, &other),
-            EditionRelation::PreviousVersion => triple(&own, dcat::PREVIOUS_VERSION, &other),
-            EditionRelation::NextVersion => triple(&other, dcat::PREVIOUS_VERSION, &own),
-            EditionRelation::PreviousInSeries => triple(&own, dcat::PREV, &other),
-            EditionRelation::NextInSeries => triple(&other, dcat::PREV, &own),
-            EditionRelation::Other => None,
-        }
-    });
-    let mut triples: Vec<Triple> = editions.collect();
+        let (subject, property, object) = match one.edition {
+            EditionRelation::Whole => (&own, dcat::IS_VERSION_OF, &other),
+            EditionRelation::Part => (&own, dcat::HAS_VERSION, &other),
+            EditionRelation::PreviousVersion => (&own, dcat::PREVIOUS_VERSION, &other),
+            EditionRelation::NextVersion => (&other, dcat::PREVIOUS_VERSION, &own),
+            EditionRelation::PreviousInSeries => (&own, dcat::PREV, &other),
+            EditionRelation::NextInSeries => (&other, dcat::PREV, &own),
+            EditionRelation::Other => continue,
+        };
+        triples.push(Triple::new(
+            subject.clone(),
+            named_node(property),
+            object.clone(),
+        ));
+    }
     for one in &related.tables {
         add_overlap(&mut triples, &one.overlap, &own, &iri(&one.dataset.id));
     }
@@ -100,36 +98,36 @@ fn add_overlap(
     for pair in &overlap.joinable {
         let (column, other_column) = (&pair.column, &pair.other);
         triples.push(Triple::new(
-            node(&column.table_iri),
-            node(codakg::DATA_OVERLAP),
-            node(&other_column.table_iri),
+            named_node(&column.table_iri),
+            named_node(codakg::DATA_OVERLAP),
+            named_node(&other_column.table_iri),
         ));
         let relation = add_relation(triples, own, other, lodeseek::JOINABLE);
         for (property, value) in [
-            (lodeseek::OWN_COLUMN, Term::from(node(&column.iri))),
-            (lodeseek::OTHER_COLUMN, node(&other_column.iri).into()),
-            (lodeseek::OWN_VALUES, count(column.values)),
-            (lodeseek::OTHER_VALUES, count(other_column.values)),
-            (lodeseek::SHARED_VALUES, count(pair.shared_values)),
+            (lodeseek::OWN_COLUMN, Term::from(named_node(&column.iri))),
+            (lodeseek::OTHER_COLUMN, named_node(&other_column.iri).into()),
+            (lodeseek::OWN_VALUES, count_literal(column.values)),
+            (lodeseek::OTHER_VALUES, count_literal(other_column.values)),
+            (lodeseek::SHARED_VALUES, count_literal(pair.shared_values)),
             (
                 lodeseek::IS_ESTIMATE,
                 Literal::from(pair.is_estimate).into(),
             ),
         ] {
-            triples.push(Triple::new(relation.clone(), node(property), value));
+            triples.push(Triple::new(relation.clone(), named_node(property), value));
         }
     }
     if let Some(tables) = &overlap.unionable {
         triples.push(Triple::new(
-            node(&tables.table.iri),
-            node(codakg::SCHEMA_OVERLAP),
-            node(&tables.other.iri),
+            named_node(&tables.table.iri),
+            named_node(codakg::SCHEMA_OVERLAP),
+            named_node(&tables.other.iri),
         ));
         let relation = add_relation(triples, own, other, lodeseek::UNIONABLE);
         triples.push(Triple::new(
             relation,
-            node(lodeseek::SHARED_COLUMNS),
-            count(tables.shared_columns),
+            named_node(lodeseek::SHARED_COLUMNS),
+            count_literal(tables.shared_columns),
         ));
     }
 }
@@ -145,7 +143,7 @@ fn add_relation(
     let relation = BlankNode::new_unchecked(format!("relation{}", triples.len()));
     triples.push(Triple::new(
         own.clone(),
-        node(dcat::QUALIFIED_RELATION),
+        named_node(dcat::QUALIFIED_RELATION),
         relation.clone(),
     ));
     for (property, value) in [
@@ -153,15 +151,19 @@ fn add_relation(
         (dcterms::RELATION, other.as_str()),
         (dcat::HAD_ROLE, role),
     ] {
-        triples.push(Triple::new(relation.clone(), node(property), node(value)));
+        triples.push(Triple::new(
+            relation.clone(),
+            named_node(property),
+            named_node(value),
+        ));
     }
     relation
 }
 
-fn node(iri: &str) -> NamedNode {
+fn named_node(iri: &str) -> NamedNode {
     NamedNode::new_unchecked(iri)
 }
 
-fn count(number: u64) -> Term {
+fn count_literal(number: u64) -> Term {
     Literal::from(i64::try_from(number).unwrap_or(i64::MAX)).into()
 }

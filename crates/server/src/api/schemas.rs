@@ -155,12 +155,17 @@ impl PartialSchema for SearchResult {
 
 impl ToSchema for SearchResult {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push(("Hit".to_owned(), hit()));
+        schemas.push(("Hit".to_owned(), hit_schema()));
     }
 }
 
+/// Returns the schema of the source of a place or period.
+fn origin_schema() -> ObjectBuilder {
+    object(Type::String).enum_values(Some(["metadata", "content"]))
+}
+
 /// Returns the schema of a hit of a search.
-fn hit() -> RefOr<Schema> {
+fn hit_schema() -> RefOr<Schema> {
     let creator = object(Type::Object).property("name", object(Type::String));
     let fields = array(object(Type::Object)).description(Some("Fields and terms that matched."));
     let snippet = any_of([Type::Object, Type::Array, Type::Null]).description(Some("The snippet."));
@@ -176,7 +181,6 @@ fn hit() -> RefOr<Schema> {
         .property("all", object(Type::Integer).minimum(Some(1)))
         .property("works", array(object(Type::Object)))
         .description(Some("Works near to the query that use the dataset."));
-    let origin = || object(Type::String).enum_values(Some(["metadata", "content"]));
     let similar_to = object(Type::Object)
         .property(
             "example",
@@ -188,7 +192,7 @@ fn hit() -> RefOr<Schema> {
     let place = object(Type::Object)
         .property("box", array(object(Type::Number)))
         .property("name", object(Type::String))
-        .property("source", origin())
+        .property("source", origin_schema())
         .property("reason", object(Type::String))
         .description(Some(
             "The area that the dataset covers: west, south, east and north in degrees.",
@@ -196,7 +200,7 @@ fn hit() -> RefOr<Schema> {
     let period = object(Type::Object)
         .property("first", object(Type::String))
         .property("last", object(Type::String))
-        .property("source", origin())
+        .property("source", origin_schema())
         .property("reason", object(Type::String))
         .description(Some(
             "The period that the dataset covers. An open end is missing.",

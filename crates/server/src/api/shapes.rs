@@ -20,7 +20,7 @@ use lodeseek_store::StoreError;
 use sha2::{Digest, Sha256};
 
 /// Returns the dataset and the media type of a request.
-fn request(
+fn parse_request(
     id: String,
     query: Option<&str>,
     headers: &HeaderMap,
@@ -47,7 +47,7 @@ pub(super) async fn shapes(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (id, media_type) = request(id, query.as_deref(), &headers)?;
+    let (id, media_type) = parse_request(id, query.as_deref(), &headers)?;
     let entry = state.work(move |state| Ok(state.store.entry(&id)?)).await?;
     let tag = entity_tag(&entry.version, media_type);
     if matches_tag(&headers, &tag) {
@@ -101,7 +101,7 @@ pub(super) async fn void(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (id, media_type) = request(id, query.as_deref(), &headers)?;
+    let (id, media_type) = parse_request(id, query.as_deref(), &headers)?;
     state.check_dataset(&id).await?;
     let written = state.work_with_permit(client, move |state| {
         response_formats::graph(&dataset_void(&state.store, &id)?, media_type)

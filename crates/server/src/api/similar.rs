@@ -17,6 +17,7 @@ use crate::site::Client;
 use crate::text::shorten;
 use axum::Json;
 use axum::body::Bytes;
+use axum::extract::multipart::MultipartError;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -185,17 +186,20 @@ pub(super) async fn form(
 /// Returns the id of a dataset given by id, by IRI, or by the address of its page under any host name of the server.
 fn resolve_dataset(state: &AppState, named: &str) -> String {
     let iris = state.store.iris();
-    let by_address = || {
-        let path = state
-            .site
-            .addresses
-            .iter()
-            .find_map(|address| named.strip_prefix(address.as_str()))?;
-        iris.dataset_id(&format!("{}{path}", iris.base()))
-    };
     iris.dataset_id(named)
-        .or_else(by_address)
+        .or_else(|| id_of_address(state, named))
         .map_or_else(|| named.to_owned(), |id| id.to_string())
+}
+
+/// Returns the id of a dataset by the address of its page.
+fn id_of_address(state: &AppState, address: &str) -> Option<DatasetId> {
+    let iris = state.store.iris();
+    let path = state
+        .site
+        .addresses
+        .iter()
+        .find_map(|site| address.strip_prefix(site.as_str()))?;
+    iris.dataset_id(&format!("{}{path}", iris.base()))
 }
 
 /// `POST /like`: the datasets similar to the example of the request.
@@ -309,8 +313,10 @@ async fn similar_to_dataset(
     state.check_dataset(&id).await?;
     state
         .work_with_permit(client, move |state| {
-            let missing = || ApiError::no_dataset(&id);
-            let found: SimilarDatasets = state.searcher.similar(&id, depth)?.ok_or_else(missing)?;
+            let found: SimilarDatasets = state
+                .searcher
+                .similar(&id, depth)?
+                .ok_or_else(|| ApiError::no_dataset(&id))?;
             match form {
                 Format::Json => Ok(Json(json!({
                     "dataset": id,
@@ -320,7 +326,11 @@ async fn similar_to_dataset(
                 }))
                 .into_response()),
                 Format::Html => {
-                    let card = state.searcher.catalog().card(&id)?.ok_or_else(missing)?;
+                    let card = state
+                        .searcher
+                        .catalog()
+                        .card(&id)?
+                        .ok_or_else(|| ApiError::no_dataset(&id))?;
                     Ok(pages::similar(&page, &card, &found))
                 }
             }
@@ -407,10 +417,11 @@ impl SentExample {
         let form = Multipart::from_request(request, &()).await;
         let mut form = form.map_err(|error| body_error(error.status(), error.body_text()))?;
         let (mut file, mut text, mut dataset) = (None, String::new(), String::new());
-        let broken = |error: axum::extract::multipart::MultipartError| {
-            body_error(error.status(), error.body_text())
-        };
-        while let Some(field) = form.next_field().await.map_err(broken)? {
+        while let Some(field) = form
+            .next_field()
+            .await
+            .map_err(|error| multipart_error(&error))?
+        {
             match field.name().unwrap_or_default() {
                 "file" => {
                     let name = field
@@ -418,11 +429,24 @@ impl SentExample {
                         .and_then(|name| name.rsplit(['/', '\\']).next())
                         .unwrap_or_default();
                     let name = shorten(name, 100);
-                    let bytes = field.bytes().await.map_err(broken)?;
+                    let bytes = field
+                        .bytes()
+                        .await
+                        .map_err(|error| multipart_error(&error))?;
                     file = (!bytes.is_empty()).then_some((name, bytes));
                 }
-                "text" => text = field.text().await.map_err(broken)?,
-                "dataset" => dataset = field.text().await.map_err(broken)?,
+                "text" => {
+                    text = field
+                        .text()
+                        .await
+                        .map_err(|error| multipart_error(&error))?
+                }
+                "dataset" => {
+                    dataset = field
+                        .text()
+                        .await
+                        .map_err(|error| multipart_error(&error))?
+                }
                 _ => {}
             }
         }
@@ -462,6 +486,10 @@ impl Drop for GoneOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+fn multipart_error(error: &MultipartError) -> ApiError {
+    body_error(error.status(), error.body_text())
 }
 
 fn body_error(status: StatusCode, message: String) -> ApiError {

@@ -93,11 +93,11 @@ impl Format {
                     "html, json, svg, ttl, jsonld, nt, rdf",
                 )),
             },
-            None => Self::accepted(headers),
+            None => Self::from_accept(headers),
         }
     }
 
-    fn accepted(headers: &HeaderMap) -> Result<Self, ApiError> {
+    fn from_accept(headers: &HeaderMap) -> Result<Self, ApiError> {
         let offers = Self::ALL.map(|(media_type, _)| media_type);
         let chosen = best(headers, &offers)
             .and_then(|best| Self::ALL.into_iter().find(|(offer, _)| *offer == best));
@@ -182,13 +182,13 @@ pub(super) async fn snippet(
     page: PageContext,
     headers: HeaderMap,
 ) -> Response {
-    let accepted = Format::accepted(&headers).unwrap_or(Format::rdf(RdfSyntax::Turtle));
+    let accepted = Format::from_accept(&headers).unwrap_or(Format::rdf(RdfSyntax::Turtle));
     let (form, answer) = match parameters {
         Ok(Query(parameters)) => {
             let chosen = Format::negotiate(parameters.format.as_deref(), &headers);
             (
                 *chosen.as_ref().unwrap_or(&accepted),
-                answer(&state, client, &page, id, &parameters, chosen, &headers).await,
+                load_snippet(&state, client, &page, id, &parameters, chosen, &headers).await,
             )
         }
         Err(rejection) => (accepted, Err(invalid_parameters(&rejection, &[]))),
@@ -200,7 +200,7 @@ pub(super) async fn snippet(
     })
 }
 
-async fn answer(
+async fn load_snippet(
     state: &AppState,
     client: Client,
     page: &PageContext,
@@ -217,15 +217,17 @@ async fn answer(
         Format::Html => None,
         Format::Json | Format::Svg | Format::Rdf(_) => {
             let (id, request) = (id.clone(), request.clone());
-            let tag = move |state: &AppState| {
-                let card = state
-                    .searcher
-                    .catalog()
-                    .card(&id)?
-                    .ok_or_else(|| ApiError::no_dataset(&id))?;
-                Ok(entity_tag(&card, &request, form))
-            };
-            Some(state.work(tag).await?)
+            let tag = state
+                .work(move |state| {
+                    let card = state
+                        .searcher
+                        .catalog()
+                        .card(&id)?
+                        .ok_or_else(|| ApiError::no_dataset(&id))?;
+                    Ok(entity_tag(&card, &request, form))
+                })
+                .await?;
+            Some(tag)
         }
     };
     if let Some(tag) = &tag
@@ -236,7 +238,7 @@ async fn answer(
     let page = page.clone();
     state
         .work_with_permit(client, move |state| {
-            let (made, is_cut) = make(state, &id, &request)?;
+            let (made, is_cut) = compute_snippet(state, &id, &request)?;
             let response = respond(state, &page, &made, &request, form)?;
             Ok(match tag {
                 _ if is_cut => (NOT_CACHEABLE, response).into_response(),
@@ -248,21 +250,22 @@ async fn answer(
 }
 
 /// Computes the snippet. The boolean is true if the deadline cut the computation.
-fn make(
+fn compute_snippet(
     state: &AppState,
     id: &DatasetId,
     request: &SnippetRequest,
 ) -> Result<(DatasetSnippet, bool), ApiError> {
     let started = Instant::now();
     let is_cut = AtomicBool::new(false);
-    let is_over = || {
-        let over = started.elapsed() >= state.limits.snippets.deadline;
-        is_cut.fetch_or(over, Ordering::Relaxed);
-        over
-    };
-    let made = state
-        .searcher
-        .snippet(id, request, Deadline::new(&is_over))?;
+    let made = state.searcher.snippet(
+        id,
+        request,
+        Deadline::new(&|| {
+            let is_over = started.elapsed() >= state.limits.snippets.deadline;
+            is_cut.fetch_or(is_over, Ordering::Relaxed);
+            is_over
+        }),
+    )?;
     let made = made.ok_or_else(|| ApiError::no_dataset(id))?;
     Ok((made, is_cut.load(Ordering::Relaxed)))
 }

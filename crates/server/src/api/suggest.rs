@@ -25,7 +25,7 @@ use unicode_normalization::char::is_combining_mark;
 /// Maximum number of titles.
 const MAX_TITLES: usize = 10;
 /// Number of characters of the query and of each title that are compared.
-const MAX_CHARACTERS: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 /// Maximum number of characters of a description.
 const MAX_DESCRIPTION_CHARACTERS: usize = 120;
 const MEDIA_TYPE: &str = "application/x-suggestions+json";
@@ -49,9 +49,9 @@ pub(crate) struct Titles {
     words: Vec<(u32, u32)>,
 }
 
-/// Normalizes the first [`MAX_CHARACTERS`] of a text as the search does: lower case, no accents, single spaces between words.
-fn folded(text: &str) -> String {
-    let beginning: String = text.chars().take(MAX_CHARACTERS).collect();
+/// Normalizes the first [`MAX_TITLE_CHARS`] of a text as the search does: lower case, no accents, single spaces between words.
+fn normalize_text(text: &str) -> String {
+    let beginning: String = text.chars().take(MAX_TITLE_CHARS).collect();
     let plain: String = fold_text(&beginning)
         .nfkd()
         .filter(|letter| !is_combining_mark(*letter))
@@ -83,42 +83,38 @@ impl Titles {
         let mut titles: Vec<Title> = titles
             .map(|(id, text)| Title {
                 id,
-                folded: folded(&text),
+                folded: normalize_text(&text),
                 text,
             })
             .collect();
         titles.sort_by(|a, b| {
             (a.folded.len(), &a.folded, &a.id).cmp(&(b.folded.len(), &b.folded, &b.id))
         });
-        let starts = |(place, title): (u32, &Title)| {
-            let after_space = title
-                .folded
-                .match_indices(' ')
-                .map(|(space, _)| space as u32 + 1);
-            std::iter::once(0)
-                .chain(after_space)
-                .map(move |start| (place, start))
-                .collect::<Vec<_>>()
-        };
-        let mut words: Vec<(u32, u32)> = (0..).zip(&titles).flat_map(starts).collect();
-        words.sort_by(|a, b| rest(&titles, *a).cmp(rest(&titles, *b)));
+        let mut words: Vec<(u32, u32)> = Vec::new();
+        for (place, title) in (0..).zip(&titles) {
+            words.push((place, 0));
+            for (space, _) in title.folded.match_indices(' ') {
+                words.push((place, space as u32 + 1));
+            }
+        }
+        words.sort_by(|a, b| title_from(&titles, *a).cmp(title_from(&titles, *b)));
         Self { titles, words }
     }
 
     /// Finds titles by prefixes of their words: first titles that begin with the text, then titles that contain it at the start
     /// of a word, then titles with all of its words. Equal titles are listed once.
     fn find(&self, typed: &str) -> Vec<&Title> {
-        let typed = folded(typed);
+        let typed = normalize_text(typed);
         if typed.is_empty() {
             return Vec::new();
         }
-        let together = self.beginning(&typed);
+        let together = self.find_prefix(&typed);
         let mut places: Vec<(u8, u32)> = together
             .iter()
             .map(|(title, start)| (u8::from(*start > 0), *title))
             .collect();
         if places.len() < MAX_TITLES && typed.contains(' ') {
-            places.extend(self.with_all(&typed).map(|title| (2, title)));
+            places.extend(self.find_all_words(&typed).map(|title| (2, title)));
         }
         let mut seen = FxHashSet::default();
         places.sort_unstable();
@@ -132,37 +128,42 @@ impl Titles {
     }
 
     /// Returns the words of titles from which on the title begins with `text`.
-    fn beginning(&self, text: &str) -> &[(u32, u32)] {
-        let head = |word: &(u32, u32)| {
-            let rest = rest(&self.titles, *word).as_bytes();
-            rest[..rest.len().min(text.len())].cmp(text.as_bytes())
-        };
+    fn find_prefix(&self, text: &str) -> &[(u32, u32)] {
         let first = self
             .words
-            .partition_point(|word| head(word) == Ordering::Less);
-        let count = self.words[first..].partition_point(|word| head(word) == Ordering::Equal);
+            .partition_point(|word| self.compare_prefix(*word, text) == Ordering::Less);
+        let count = self.words[first..]
+            .partition_point(|word| self.compare_prefix(*word, text) == Ordering::Equal);
         &self.words[first..first + count]
     }
 
+    /// Compares the title from a word on, up to the length of `text`, with `text`.
+    fn compare_prefix(&self, word: (u32, u32), text: &str) -> Ordering {
+        let rest = title_from(&self.titles, word).as_bytes();
+        rest[..rest.len().min(text.len())].cmp(text.as_bytes())
+    }
+
     /// Returns the titles with all words of a text as prefixes, found among those with the rarest.
-    fn with_all<'t>(&'t self, text: &'t str) -> impl Iterator<Item = u32> + 't {
-        let ranges = text.split(' ').map(|word| self.beginning(word));
+    fn find_all_words<'t>(&'t self, text: &'t str) -> impl Iterator<Item = u32> + 't {
+        let ranges = text.split(' ').map(|word| self.find_prefix(word));
         let rarest = ranges.min_by_key(|range| range.len()).unwrap_or_default();
-        let has = |title: &u32, word: &str| {
-            self.titles[*title as usize]
-                .folded
-                .split(' ')
-                .any(|other| other.starts_with(word))
-        };
         rarest
             .iter()
             .map(|(title, _)| *title)
-            .filter(move |title| text.split(' ').all(|word| has(title, word)))
+            .filter(move |title| text.split(' ').all(|word| self.has_prefix(*title, word)))
+    }
+
+    /// Returns true if a word of the title begins with `prefix`.
+    fn has_prefix(&self, title: u32, prefix: &str) -> bool {
+        self.titles[title as usize]
+            .folded
+            .split(' ')
+            .any(|word| word.starts_with(prefix))
     }
 }
 
 /// Returns the normalized title from a word on.
-fn rest(titles: &[Title], (title, start): (u32, u32)) -> &str {
+fn title_from(titles: &[Title], (title, start): (u32, u32)) -> &str {
     &titles[title as usize].folded[start as usize..]
 }
 
@@ -277,7 +278,7 @@ mod tests {
         ];
         let titles = titles(&all);
         for title in all {
-            for word in folded(title).split(' ') {
+            for word in normalize_text(title).split(' ') {
                 for (end, _) in word.char_indices().skip(1).chain([(word.len(), ' ')]) {
                     assert!(
                         found(&titles, &word[..end]).contains(&title),
@@ -313,7 +314,7 @@ mod tests {
     fn only_the_beginning_of_a_long_title_is_compared() {
         let long = "a ".repeat(2_000_000);
         let titles = titles(&[long.as_str()]);
-        assert_eq!(titles.words.len(), MAX_CHARACTERS / 2);
+        assert_eq!(titles.words.len(), MAX_TITLE_CHARS / 2);
         assert_eq!(found(&titles, "a a a"), [long.as_str()]);
     }
 }

@@ -85,9 +85,9 @@ pub(super) async fn table(
             parameters.map_err(|rejection| invalid_parameters(&rejection, &[]))?;
         let id = DatasetId::new(&id).map_err(|error| ApiError::not_found(error.to_string()))?;
         let card = state.card(&id).await?;
-        let class = class(&card, parameters.class.as_deref())?;
+        let class = find_class(&card, parameters.class.as_deref())?;
         match parameters.format.as_deref().unwrap_or("html") {
-            "html" => view(&state, client, &page, card, class, parameters, &headers).await,
+            "html" => load_rows(&state, client, &page, card, class, parameters, &headers).await,
             "csv" => {
                 let filter = RowFilter {
                     text: row_filter(&parameters.q)?,
@@ -95,7 +95,7 @@ pub(super) async fn table(
                 };
                 csv_response(&state, client, id, class, filter, &links).await
             }
-            "csvw" => description(&state, client, &page, id, class, &links).await,
+            "csvw" => describe_table(&state, client, &page, id, class, &links).await,
             other => Err(ApiError::bad_request(format!(
                 "format={other:?} is not supported; supported formats: html, csv, csvw"
             ))),
@@ -107,7 +107,7 @@ pub(super) async fn table(
 }
 
 /// Returns the class of a request: a class of the dataset, or its largest one.
-fn class(card: &Card, iri: Option<&str>) -> Result<NamedNode, ApiError> {
+fn find_class(card: &Card, iri: Option<&str>) -> Result<NamedNode, ApiError> {
     let classes = &card.profile.classes;
     let iri = match (iri, classes.first()) {
         (Some(iri), _) => iri,
@@ -118,7 +118,7 @@ fn class(card: &Card, iri: Option<&str>) -> Result<NamedNode, ApiError> {
         .map_err(|error| ApiError::bad_request(format!("class={iri:?} is no IRI: {error}")))
 }
 
-async fn view(
+async fn load_rows(
     state: &AppState,
     client: Client,
     page: &PageContext,
@@ -207,7 +207,7 @@ async fn csv_response(
     let state = state.clone();
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        send(&state.store, &id, &class, &filter, writer);
+        send_csv(&state.store, &id, &class, &filter, writer);
     });
     let body: Body = transfer
         .start()
@@ -241,7 +241,7 @@ fn file_name(id: &DatasetId, class: &NamedNode) -> String {
 }
 
 /// Writes the table to its receiver, and marks its end.
-fn send(
+fn send_csv(
     store: &Store,
     id: &DatasetId,
     class: &NamedNode,
@@ -276,7 +276,7 @@ fn write_table(
     Ok(())
 }
 
-async fn description(
+async fn describe_table(
     state: &AppState,
     client: Client,
     page: &PageContext,

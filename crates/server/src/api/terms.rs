@@ -62,7 +62,7 @@ impl DatasetCounts {
     }
 }
 
-fn read(state: &AppState) -> Result<Terms, ApiError> {
+fn read_terms(state: &AppState) -> Result<Terms, ApiError> {
     let catalog = state.searcher.catalog();
     let (mut classes, mut properties) = (DatasetCounts::default(), DatasetCounts::default());
     for id in catalog.ids()? {
@@ -86,7 +86,7 @@ pub(super) async fn terms(State(state): State<AppState>) -> Result<Response, Api
     let terms = state.work(|state| {
         let generation = state.searcher.catalog().generation()?;
         state.api.terms.get_or_compute(generation, || {
-            serde_json::to_string(&read(state)?).map_err(|error| ApiError::internal(&error))
+            serde_json::to_string(&read_terms(state)?).map_err(|error| ApiError::internal(&error))
         })
     });
     let headers = [

@@ -122,7 +122,7 @@ impl Place {
     }
 
     /// Waits until the connection is to be closed for another one.
-    pub(super) async fn closed(&self) {
+    pub(super) async fn wait_for_close(&self) {
         self.closed.notified().await;
     }
 
@@ -137,7 +137,7 @@ impl Place {
     }
 
     /// Accepts that everything was written to the socket. After the end of a response the connection waits for a request.
-    pub(super) fn flushed(&self) {
+    pub(super) fn record_flush(&self) {
         self.change(|state| match state {
             State::Sending(permit) => {
                 State::Idle(self.idle.push(self.client, permit, &self.closed))
@@ -198,7 +198,7 @@ mod tests {
         assert!(!idle.close_one(), "both have a request");
         drop(request);
         assert!(!idle.close_one(), "the response is not written yet");
-        first.flushed();
+        first.record_flush();
         assert!(idle.close_one() && connect().is_some());
         drop((other, third));
         assert!(

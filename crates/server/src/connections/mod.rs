@@ -215,7 +215,7 @@ impl Server {
         tokio::spawn(async move {
             tokio::select! {
                 () = server.serve_connection(stream, peer, &place, watcher) => {}
-                () = place.closed() => tracing::debug!(%peer, "a waiting connection was closed for another one"),
+                () = place.wait_for_close() => tracing::debug!(%peer, "a waiting connection was closed for another one"),
             }
         });
     }
@@ -264,7 +264,7 @@ impl Server {
             async move {
                 let busy = of.place.begin();
                 let response = server.respond(request, &of).await;
-                Ok::<_, Infallible>(held_until_end(response, busy))
+                Ok::<_, Infallible>(keep_until_end(response, busy))
             }
         });
         let connection = http1::Builder::new()
@@ -283,7 +283,9 @@ impl Server {
         } = of;
         let is_modern = request.version() >= Version::HTTP_11;
         if is_modern && !request.headers().contains_key(header::HOST) {
-            return closing(ApiError::bad_request("the header Host is missing").into_response());
+            return close_after(
+                ApiError::bad_request("the header Host is missing").into_response(),
+            );
         }
         let (failure, trusted) = (Arc::new(OnceLock::new()), TrustedBody::default());
         let mut request = request.map(|body| {
@@ -307,7 +309,7 @@ impl Server {
         let permit = match self.request_permit(&request, peer.ip()) {
             Ok(permit) => permit,
             Err(exhausted) => {
-                return closing(exhausted.error("requests in progress").into_response());
+                return close_after(exhausted.error("requests in progress").into_response());
             }
         };
         let response = match self.router.clone().oneshot(request).await {
@@ -315,9 +317,9 @@ impl Server {
             Err(never) => match never {},
         };
         match failure.get() {
-            Some(failure) => closing(failure.error().into_response()),
+            Some(failure) => close_after(failure.error().into_response()),
             None => match permit {
-                Some(permit) => held_until_end(response, permit),
+                Some(permit) => keep_until_end(response, permit),
                 None => response,
             },
         }
@@ -370,17 +372,17 @@ impl Server {
 }
 
 /// Keeps a value until the end of the response: until then, a streamed one is in progress.
-fn held_until_end(response: Response, held: impl Send + Unpin + 'static) -> Response {
+fn keep_until_end(response: Response, guard: impl Send + Unpin + 'static) -> Response {
     response.map(|body| {
         ObservedBody::wrap(body, move |_| {
-            let _held = &held;
+            let _guard = &guard;
             Ok(())
         })
     })
 }
 
 /// Sets the header after which both sides close the connection.
-fn closing(mut response: Response) -> Response {
+fn close_after(mut response: Response) -> Response {
     response
         .headers_mut()
         .insert(header::CONNECTION, HeaderValue::from_static("close"));

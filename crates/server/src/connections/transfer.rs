@@ -150,17 +150,13 @@ impl http_body::Body for PacedBody {
         let is_late = received.is_pending()
             && !this.trusted.is_granted()
             && this.deadline.as_mut().poll(context).is_ready();
-        let size = |frame: &Option<Result<Frame<Bytes>, hyper::Error>>| match frame {
-            Some(Ok(frame)) => frame.data_ref().map_or(0, Bytes::len),
-            Some(Err(_)) | None => 0,
-        };
         if is_late {
             return this.fail(BodyFailure::TooSlow, io::ErrorKind::TimedOut);
         }
-        let Ok(received) = ready!(this.pace.check(context, received, size)) else {
+        let Ok(received) = ready!(this.pace.check(context, received, count_bytes)) else {
             return this.fail(BodyFailure::TooSlow, io::ErrorKind::TimedOut);
         };
-        if !this.count(size(&received)) {
+        if !this.count(count_bytes(&received)) {
             return this.fail(BodyFailure::NoMemory, io::ErrorKind::OutOfMemory);
         }
         if this.body.is_end_stream() || received.is_none() {
@@ -175,6 +171,13 @@ impl http_body::Body for PacedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+fn count_bytes(frame: &Option<Result<Frame<Bytes>, hyper::Error>>) -> usize {
+    match frame {
+        Some(Ok(frame)) => frame.data_ref().map_or(0, Bytes::len),
+        Some(Err(_)) | None => 0,
     }
 }
 
@@ -248,7 +251,7 @@ impl AsyncWrite for PacedStream {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        self.place.flushed();
+        self.place.record_flush();
         Poll::Ready(Ok(()))
     }
 

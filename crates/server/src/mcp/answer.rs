@@ -38,18 +38,18 @@ impl From<Value> for Answer {
 impl Answer {
     /// Returns the result with its flags: `{"result": …, "truncated": …, "untrusted": true, "notice": …}`.
     pub(super) fn wrap(self) -> Value {
-        let (value, truncated) = cut(self.value);
-        flagged(&value, truncated || self.truncated)
+        let (value, truncated) = shorten_value(self.value);
+        add_flags(&value, truncated || self.truncated)
     }
 }
 
-fn flagged(value: &Value, truncated: bool) -> Value {
+fn add_flags(value: &Value, truncated: bool) -> Value {
     json!({ "result": value, "truncated": truncated, "untrusted": true, "notice": NOTICE })
 }
 
 /// Returns the number of bytes that a client receives for a result: the structure, and the same as an escaped text.
 pub(super) fn sent_bytes(value: &Value) -> usize {
-    let text = flagged(value, true).to_string();
+    let text = add_flags(value, true).to_string();
     let escapes = text
         .bytes()
         .filter(|byte| matches!(byte, b'"' | b'\\'))
@@ -104,19 +104,19 @@ pub(super) fn cut_text(text: &str) -> String {
 }
 
 /// Cuts texts and arrays until the value as JSON has at most [`MAX_CHARACTERS`]. Returns true if something was cut.
-fn cut(mut value: Value) -> (Value, bool) {
-    let is_short = |value: &Value| value.to_string().chars().count() <= MAX_CHARACTERS;
+fn shorten_value(mut value: Value) -> (Value, bool) {
     let mut truncated = false;
     for (characters, members) in LIMITS {
-        value = limit(value, characters, members, &mut truncated);
-        if is_short(&value) {
+        value = limit_members(value, characters, members, &mut truncated);
+        if value.to_string().chars().count() <= MAX_CHARACTERS {
             return (value, truncated);
         }
     }
     (json!({ "text": cut_text(&value.to_string()) }), true)
 }
 
-fn limit(value: Value, characters: usize, members: usize, truncated: &mut bool) -> Value {
+/// Shortens all texts and arrays of a value. Sets `truncated` if something was cut.
+fn limit_members(value: Value, characters: usize, members: usize, truncated: &mut bool) -> Value {
     match value {
         Value::String(text) => {
             let short = crate::text::shorten(&text, characters);
@@ -128,12 +128,12 @@ fn limit(value: Value, characters: usize, members: usize, truncated: &mut bool) 
             values.truncate(members);
             values
                 .into_iter()
-                .map(|value| limit(value, characters, members, truncated))
+                .map(|value| limit_members(value, characters, members, truncated))
                 .collect()
         }
         Value::Object(object) => object
             .into_iter()
-            .map(|(name, value)| (name, limit(value, characters, members, truncated)))
+            .map(|(name, value)| (name, limit_members(value, characters, members, truncated)))
             .collect(),
         other => other,
     }

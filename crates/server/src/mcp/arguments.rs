@@ -1,6 +1,10 @@
 //! Arguments of tools as models write them: a number as `1.0` or `"1"`, one text where a list is expected.
 
+use crate::text::shorten;
 use serde_json::{Map, Number, Value};
+
+/// Maximum number of characters of a value that an error quotes.
+const MAX_QUOTED_CHARS: usize = 80;
 
 /// Converts arguments to the types of a tool's schema. `null` is an omitted argument.
 ///
@@ -10,32 +14,35 @@ pub(super) fn convert(
     schema: &Map<String, Value>,
     arguments: Map<String, Value>,
 ) -> Result<Value, String> {
+    let properties = schema.get("properties").unwrap_or(&Value::Null);
     let mut converted = Map::new();
     for (name, value) in arguments {
-        let kind = schema
-            .get("properties")
-            .and_then(|properties| properties[&name]["type"].as_str());
-        if value.is_null() && kind.is_some() {
+        let property = &properties[&name];
+        if value.is_null() && property["type"].is_string() {
             continue;
         }
-        let expected = |kind: &str| format!("{name}: expected {kind}, found {}", shown(&value));
-        let value = match kind {
-            Some("integer") => {
-                let number = integer(&value).ok_or_else(|| expected("an integer"))?;
-                check_range(&schema["properties"][&name], &number)
-                    .map_err(|range| expected(&range))?;
-                number.into()
-            }
-            Some("string") => text(&value).ok_or_else(|| expected("a text"))?.into(),
-            Some("array") => list(&value)
-                .ok_or_else(|| expected("a list of texts"))?
-                .into(),
-            // The reader of the arguments rejects unknown and missing names.
-            _ => value,
-        };
+        let value = convert_value(property, &value).map_err(|expected| {
+            let found = shorten(&value.to_string(), MAX_QUOTED_CHARS);
+            format!("{name}: expected {expected}, found {found}")
+        })?;
         converted.insert(name, value);
     }
     Ok(converted.into())
+}
+
+/// Converts a value to the type of a property. The error is a description of the expected values.
+fn convert_value(property: &Value, value: &Value) -> Result<Value, String> {
+    Ok(match property["type"].as_str() {
+        Some("integer") => {
+            let number = to_integer(value).ok_or("an integer")?;
+            check_range(property, &number)?;
+            number.into()
+        }
+        Some("string") => to_text(value).ok_or("a text")?.into(),
+        Some("array") => to_list(value).ok_or("a list of texts")?.into(),
+        // The reader of the arguments rejects unknown and missing names.
+        _ => value.clone(),
+    })
 }
 
 /// Checks that an integer is in the range of its type. The error is a description of the range.
@@ -60,11 +67,7 @@ fn check_range(property: &Value, number: &Number) -> Result<(), String> {
     }
 }
 
-fn shown(value: &Value) -> String {
-    crate::text::shorten(&value.to_string(), 80)
-}
-
-fn integer(value: &Value) -> Option<Number> {
+fn to_integer(value: &Value) -> Option<Number> {
     let text = match value {
         Value::Number(number) if number.is_i64() || number.is_u64() => return Some(number.clone()),
         Value::Number(number) => number.to_string(),
@@ -72,11 +75,12 @@ fn integer(value: &Value) -> Option<Number> {
         _ => return None,
     };
     let number: f64 = text.parse().ok()?;
+    // Larger numbers are not exact as doubles.
     let is_whole = number.fract() == 0.0 && number.abs() <= 2_f64.powi(53);
     is_whole.then(|| Number::from(number as i64))
 }
 
-fn text(value: &Value) -> Option<String> {
+fn to_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -85,15 +89,15 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// Returns a list of texts. A text is a list of one, unless it is a list as JSON.
-fn list(value: &Value) -> Option<Vec<String>> {
+fn to_list(value: &Value) -> Option<Vec<String>> {
     match value {
-        Value::Array(values) => values.iter().map(text).collect(),
+        Value::Array(values) => values.iter().map(to_text).collect(),
         Value::String(one) => match serde_json::from_str::<Vec<String>>(one) {
             Ok(values) => Some(values),
             Err(_) if one.trim().is_empty() => Some(Vec::new()),
             Err(_) => Some(vec![one.clone()]),
         },
-        other => text(other).map(|one| vec![one]),
+        other => to_text(other).map(|one| vec![one]),
     }
 }
 
@@ -120,7 +124,7 @@ mod tests {
 
     #[test]
     fn arguments_have_the_types_of_the_schema() {
-        for (given, expected) in [
+        for (arguments, expected) in [
             (
                 json!({ "text": "a", "count": 3.0 }),
                 json!({ "text": "a", "count": 3 }),
@@ -150,13 +154,13 @@ mod tests {
                 json!({ "text": "a", "other": [1] }),
             ),
         ] {
-            assert_eq!(converted(given.clone()), Ok(expected), "{given}");
+            assert_eq!(converted(arguments.clone()), Ok(expected), "{arguments}");
         }
     }
 
     #[test]
     fn errors_name_the_argument() {
-        for (given, message) in [
+        for (arguments, message) in [
             (
                 json!({ "text": "a", "count": 1.5 }),
                 "count: expected an integer, found 1.5",
@@ -194,7 +198,11 @@ mod tests {
                 "list: expected a list of texts, found [[\"x\"]]",
             ),
         ] {
-            assert_eq!(converted(given.clone()), Err(message.to_owned()), "{given}");
+            assert_eq!(
+                converted(arguments.clone()),
+                Err(message.to_owned()),
+                "{arguments}"
+            );
         }
     }
 }

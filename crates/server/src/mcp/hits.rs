@@ -14,7 +14,7 @@ const MAX_QUERY_CHARACTERS: usize = 200;
 /// Number of hits that share [`MAX_BYTES`]. More hits have proportionally more bytes.
 const HITS_OF_FULL_SIZE: usize = 5;
 /// Maximum number of characters of a title, and of a publisher.
-const MAX_NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 /// Maximum number of suggested filters.
 const MAX_SUGGESTIONS: usize = 3;
 
@@ -37,28 +37,28 @@ struct Detail {
 const DETAILS: [Detail; 9] = [
     Detail {
         description: 600,
-        name: MAX_NAME,
+        name: MAX_NAME_CHARS,
         fields: 4,
         facts: true,
         iri: true,
     },
     Detail {
         description: 300,
-        name: MAX_NAME,
+        name: MAX_NAME_CHARS,
         fields: 3,
         facts: true,
         iri: true,
     },
     Detail {
         description: 200,
-        name: MAX_NAME,
+        name: MAX_NAME_CHARS,
         fields: 2,
         facts: true,
         iri: true,
     },
     Detail {
         description: 120,
-        name: MAX_NAME,
+        name: MAX_NAME_CHARS,
         fields: 2,
         facts: true,
         iri: true,
@@ -106,11 +106,11 @@ pub(super) fn shorten_response(found: &Value, iris: &Iris) -> Answer {
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
-    let most = MAX_BYTES * hits.len().max(HITS_OF_FULL_SIZE) / HITS_OF_FULL_SIZE;
+    let max_bytes = MAX_BYTES * hits.len().max(HITS_OF_FULL_SIZE) / HITS_OF_FULL_SIZE;
     let mut answer = Answer::from(Value::Null);
     for detail in DETAILS {
         answer = with_detail(found, hits, iris, detail);
-        if sent_bytes(&answer.value) <= most {
+        if sent_bytes(&answer.value) <= max_bytes {
             break;
         }
     }
@@ -121,7 +121,7 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
     let mut truncated = false;
     let hits: Vec<Value> = hits
         .iter()
-        .map(|hit| one_hit(hit, iris, detail, &mut truncated))
+        .map(|hit| summarize_hit(hit, iris, detail, &mut truncated))
         .collect();
     let mut value = Map::new();
     for count in ["total", "good", "weak"] {
@@ -164,58 +164,56 @@ fn with_detail(found: &Value, hits: &[Value], iris: &Iris, detail: Detail) -> An
     }
 }
 
-fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Value {
-    let mut shorten_text = |text: &str, length: usize| {
-        let short = shorten(text.trim(), length);
-        *truncated |= short.chars().count() > length;
-        short
-    };
+fn summarize_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Value {
     let mut value = Map::new();
-    let mut add = |name: &str, member: Value| {
-        if !member.is_null() {
-            value.insert(name.to_owned(), member);
-        }
-    };
-    add("id", hit["id"].clone());
+    add_member(&mut value, "id", hit["id"].clone());
     let id = hit["id"].as_str().and_then(|id| DatasetId::new(id).ok());
     if detail.iri {
-        add("iri", id.map(|id| iris.dataset(&id).into_string()).into());
+        add_member(
+            &mut value,
+            "iri",
+            id.map(|id| iris.dataset(&id).into_string()).into(),
+        );
     }
-    add(
+    add_member(
+        &mut value,
         "title",
         hit["title"]
             .as_str()
-            .map(|title| shorten_text(title, detail.name))
+            .map(|title| shorten_text(title, detail.name, truncated))
             .into(),
     );
     if let Some(description) = hit["description"].as_str() {
         if detail.description > 0 {
-            add(
+            add_member(
+                &mut value,
                 "description",
-                shorten_text(description, detail.description).into(),
+                shorten_text(description, detail.description, truncated).into(),
             );
         } else {
             *truncated = true;
         }
     }
-    add("year", hit["year"].clone());
+    add_member(&mut value, "year", hit["year"].clone());
     if detail.facts {
         let agent = hit["creators"].as_array().into_iter().flatten().last();
-        add(
+        add_member(
+            &mut value,
             "by",
             agent
                 .and_then(|agent| agent["name"].as_str())
                 .map(|name| shorten(name, detail.name / 2))
                 .into(),
         );
-        add(
+        add_member(
+            &mut value,
             "license",
             hit["license"]
                 .as_str()
                 .map(|license| shorten(&license_label(license), detail.name / 2))
                 .into(),
         );
-        add("triples", hit["triples"].clone());
+        add_member(&mut value, "triples", hit["triples"].clone());
     }
     let fields = hit["fields"]
         .as_array()
@@ -224,22 +222,23 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
     let reasons: Vec<Value> = fields
         .iter()
         .take(detail.fields)
-        .filter_map(reason)
+        .filter_map(format_match)
         .collect();
     if !reasons.is_empty() {
-        add("fields", reasons.into());
+        add_member(&mut value, "fields", reasons.into());
     }
     let rows = matching_rows(&hit["table"], detail.fields);
     if !rows.is_empty() {
-        add("rows", rows.into());
+        add_member(&mut value, "rows", rows.into());
     }
-    add("match", hit["match"].clone());
+    add_member(&mut value, "match", hit["match"].clone());
     if hit["closest"] == true {
-        add("closest", true.into());
+        add_member(&mut value, "closest", true.into());
     }
     if hit["similarTo"].is_array() {
         let similarity = &hit["similarTo"][0]["score"];
-        add(
+        add_member(
+            &mut value,
             "similarity",
             json!(
                 similarity
@@ -251,8 +250,23 @@ fn one_hit(hit: &Value, iris: &Iris, detail: Detail, truncated: &mut bool) -> Va
     value.into()
 }
 
+/// Adds a member to an object, unless it is null.
+fn add_member(object: &mut Map<String, Value>, name: &str, member: Value) {
+    if !member.is_null() {
+        object.insert(name.to_owned(), member);
+    }
+}
+
+/// Shortens a text. Sets `truncated` if it was longer.
+fn shorten_text(text: &str, max_chars: usize, truncated: &mut bool) -> String {
+    let short = shorten(text.trim(), max_chars);
+    // A shortened text ends with an ellipsis, which exceeds the limit.
+    *truncated |= short.chars().count() > max_chars;
+    short
+}
+
 /// Returns a field with the words of the query in it: `title: city, trees`.
-fn reason(field: &Value) -> Option<Value> {
+fn format_match(field: &Value) -> Option<Value> {
     let terms: Vec<&str> = field["terms"]
         .as_array()?
         .iter()
@@ -282,9 +296,9 @@ mod tests {
     fn five_hits_have_few_bytes_and_what_a_choice_needs() {
         for (hits, length) in [(5, 1), (5, 5), (5, 500), (1, 500), (20, 500)] {
             let answer = shorten_response(&response(hits, length), &Iris::default());
-            let most = MAX_BYTES * hits.max(HITS_OF_FULL_SIZE) / HITS_OF_FULL_SIZE;
+            let max_bytes = MAX_BYTES * hits.max(HITS_OF_FULL_SIZE) / HITS_OF_FULL_SIZE;
             assert!(
-                sent_bytes(&answer.value) <= most,
+                sent_bytes(&answer.value) <= max_bytes,
                 "{hits} hits: {} bytes",
                 sent_bytes(&answer.value)
             );

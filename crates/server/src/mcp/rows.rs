@@ -18,11 +18,11 @@ pub(super) fn compact_table(mut snippet: Value) -> Value {
     };
     let mut compact_rows = Vec::with_capacity(rows.len());
     for row in rows {
-        compact_rows.push(json!({ "number": row["number"], "cells": texts(&row["cells"]) }));
+        compact_rows.push(json!({ "number": row["number"], "cells": cell_texts(&row["cells"]) }));
     }
     let mut compact = json!({
         "title": table["title"],
-        "columns": texts(&table["columns"]),
+        "columns": cell_texts(&table["columns"]),
         "rows": compact_rows,
         "allRows": table["allRows"],
         "allColumns": table["allColumns"],
@@ -38,7 +38,7 @@ pub(super) fn compact_table(mut snippet: Value) -> Value {
 /// Returns the rows of a hit's table with words of the query, each as one text: `well name: Old Brewery; depth: 48.0`.
 /// Cells with words of the query precede the others if a row has too many.
 pub(super) fn matching_rows(table: &Value, limit: usize) -> Vec<Value> {
-    let headers = texts(&table["columns"]);
+    let headers = cell_texts(&table["columns"]);
     let mut rows = Vec::new();
     for row in table["rows"].as_array().into_iter().flatten() {
         let cells = row["cells"]
@@ -60,7 +60,7 @@ pub(super) fn matching_rows(table: &Value, limit: usize) -> Vec<Value> {
         shown.sort_unstable_by_key(|(_, place, _, _)| *place);
         let parts: Vec<String> = shown
             .into_iter()
-            .map(|(_, _, header, text)| format!("{header}: {}", shorten(text)))
+            .map(|(_, _, header, text)| format!("{header}: {}", shorten_cell(text)))
             .collect();
         rows.push(Value::from(parts.join("; ")));
     }
@@ -71,7 +71,7 @@ fn is_matched(cell: &Value) -> bool {
     cell["matched"].is_array()
 }
 
-fn shorten(text: &str) -> String {
+fn shorten_cell(text: &str) -> String {
     match text.char_indices().nth(MAX_CELL_CHARS) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
@@ -79,7 +79,7 @@ fn shorten(text: &str) -> String {
 }
 
 /// Returns the texts of cells.
-fn texts(cells: &Value) -> Vec<&str> {
+fn cell_texts(cells: &Value) -> Vec<&str> {
     let cells = cells.as_array().into_iter().flatten();
     cells
         .map(|cell| cell["text"].as_str().unwrap_or_default())

@@ -140,19 +140,8 @@ struct Sparql {
 
 /// Returns the tools with their schemas.
 pub(super) fn list() -> Vec<Tool> {
-    let output = Arc::new(answer::schema());
-    let tool = |name: &'static str, title: &str, description: &'static str| {
-        let annotations = ToolAnnotations::with_title(title)
-            .read_only(true)
-            .idempotent(true)
-            .open_world(false);
-        Tool::new(name, description, Arc::default())
-            .with_title(title)
-            .with_annotations(annotations)
-            .with_raw_output_schema(Arc::clone(&output))
-    };
     let mut tools = vec![
-        tool(
+        read_only_tool(
             "search_datasets",
             "Search datasets",
             "Find datasets by words, the best first, with the words that match. A hit with closest=true has none of the words and no \
@@ -160,55 +149,67 @@ pub(super) fn list() -> Vec<Tool> {
              that the words suggest. Without hits, unknownValues are values of filters that no dataset has, with similar ones.",
         )
         .with_input_schema::<Search>(),
-        tool(
+        read_only_tool(
             "list_values",
             "List values of a filter",
             "List the most frequent values of a filter of search_datasets, such as keyword or publisher, with numbers of datasets.",
         )
         .with_input_schema::<Values>(),
-        tool(
+        read_only_tool(
             "get_dataset",
             "Get a dataset",
             "Get description, licence and size of a dataset, its downloads with address, media type and bytes, and its editions.",
         )
         .with_input_schema::<Dataset>(),
-        tool(
+        read_only_tool(
             "get_schema",
             "Get the schema of a dataset",
             "Get classes, properties and vocabularies of a dataset with counts, how classes are connected, and example queries \
              in SPARQL. Use it before query_sparql.",
         )
         .with_input_schema::<Dataset>(),
-        tool(
+        read_only_tool(
             "sample_triples",
             "Get some triples",
             "Get a few triples that represent a dataset, or that match words; of a table, rows, with the numbers of all rows and of \
              those that match.",
         )
             .with_input_schema::<Sample>(),
-        tool(
+        read_only_tool(
             "similar_datasets",
             "Find similar datasets",
             "Find the datasets most similar to a dataset, with reasons, and those whose tables can be joined or united with its own.",
         )
             .with_input_schema::<Similar>(),
-        tool(
+        read_only_tool(
             "find_sources",
             "Find sources of a query",
             "List the datasets that match each triple pattern of a SPARQL query, and those that can answer it alone.",
         )
         .with_input_schema::<Sparql>(),
-        tool(
+        read_only_tool(
             "query_sparql",
             "Query with SPARQL",
             "Query descriptions and contents of the datasets. Read-only; time, memory and rows are limited, so use LIMIT.",
         )
         .with_input_schema::<Sparql>(),
     ];
+    let output = Arc::new(answer::schema());
     for tool in &mut tools {
         allow_one_type(Arc::make_mut(&mut tool.input_schema));
+        tool.output_schema = Some(Arc::clone(&output));
     }
     tools
+}
+
+fn read_only_tool(name: &'static str, title: &str, description: &'static str) -> Tool {
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(true)
+        .idempotent(true)
+        .open_world(false);
+    Tool::new(name, description, Arc::default())
+        .with_title(title)
+        .with_annotations(annotations)
 }
 
 /// Removes the type `null` of optional parameters. They can be omitted, and some clients reject a list of types.
@@ -272,12 +273,14 @@ pub(super) async fn call(
     };
     let arguments = arguments::convert(&tool.input_schema, arguments)?;
     if name == "search_datasets" {
-        return search(server, caller, parse(arguments)?).await;
+        return search_datasets(server, caller, parse(arguments)?).await;
     }
-    run(server, caller, name, arguments).await.map(Answer::from)
+    run_tool(server, caller, name, arguments)
+        .await
+        .map(Answer::from)
 }
 
-async fn run(
+async fn run_tool(
     server: &McpServer,
     caller: &Caller,
     name: &str,
@@ -291,13 +294,13 @@ async fn run(
             let base = caller.link_base(&server.state);
             let read = server
                 .state
-                .work(move |state| description(state, &id, &base));
+                .work(move |state| describe_dataset(state, &id, &base));
             read.await.map_err(|error| error.message)
         }
         "get_schema" => {
             let Dataset { id } = parse(arguments)?;
             let id = dataset_id(server, &id)?;
-            let mut schema = read(server, id.clone(), schema).await?;
+            let mut schema = read_dataset(server, id.clone(), describe_schema).await?;
             schema["example_queries"] = server
                 .get(caller, format!("{}/examples", href(&id)), JSON)
                 .await?;
@@ -305,12 +308,12 @@ async fn run(
         }
         "sample_triples" => {
             let Sample { id, query, limit } = parse(arguments)?;
-            let mut parameters = vec![("budget", number(limit, 20, 100)?)];
+            let mut parameters = vec![("budget", format_limit(limit, 20, 100)?)];
             parameters.extend(query.map(|query| ("query", query)));
             parameters.extend(limit.map(|limit| ("rows", limit.to_string())));
             let path = format!("{}/snippet", href(&dataset_id(server, &id)?));
             let sample = server
-                .get(caller, address(&path, &parameters), JSON)
+                .get(caller, path_with_parameters(&path, &parameters), JSON)
                 .await?;
             Ok(rows::compact_table(sample))
         }
@@ -320,7 +323,7 @@ async fn run(
             server
                 .get(
                     caller,
-                    address(&path, &[("k", number(limit, 5, 20)?)]),
+                    path_with_parameters(&path, &[("k", format_limit(limit, 5, 20)?)]),
                     JSON,
                 )
                 .await
@@ -427,10 +430,10 @@ fn named_values(facet: Facet, argument: String, known: &[String]) -> Vec<String>
     }
     let matching: Vec<String> = match (facet, argument.strip_suffix('…')) {
         (Facet::License, _) => {
-            let name = compact(&argument);
+            let name = normalize_license(&argument);
             known
                 .iter()
-                .filter(|value| compact(&license_label(value)) == name)
+                .filter(|value| normalize_license(&license_label(value)) == name)
                 .cloned()
                 .collect()
         }
@@ -449,23 +452,23 @@ fn named_values(facet: Facet, argument: String, known: &[String]) -> Vec<String>
 }
 
 /// Returns the letters and digits of a text in lower case: `CC BY 4.0` and `CC-BY-4.0` are the same licence.
-fn compact(text: &str) -> String {
+fn normalize_license(text: &str) -> String {
     let letters = text.chars().filter(|char| char.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
 
 /// Returns a limit, or the default, as text.
-fn number(given: Option<usize>, default: usize, most: usize) -> Result<String, String> {
-    let number = given.unwrap_or(default);
-    if (1..=most).contains(&number) {
+fn format_limit(requested: Option<usize>, default: usize, max: usize) -> Result<String, String> {
+    let number = requested.unwrap_or(default);
+    if (1..=max).contains(&number) {
         Ok(number.to_string())
     } else {
-        Err(format!("limit must be from 1 to {most}"))
+        Err(format!("limit must be from 1 to {max}"))
     }
 }
 
 /// Returns a path with parameters.
-fn address(path: &str, parameters: &[(&str, String)]) -> String {
+fn path_with_parameters(path: &str, parameters: &[(&str, String)]) -> String {
     format!(
         "{path}?{}",
         Serializer::new(String::new())
@@ -474,8 +477,15 @@ fn address(path: &str, parameters: &[(&str, String)]) -> String {
     )
 }
 
-async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<Answer, String> {
-    let mut parameters = vec![("q", search.query), ("k", number(search.limit, 5, 20)?)];
+async fn search_datasets(
+    server: &McpServer,
+    caller: &Caller,
+    search: Search,
+) -> Result<Answer, String> {
+    let mut parameters = vec![
+        ("q", search.query),
+        ("k", format_limit(search.limit, 5, 20)?),
+    ];
     parameters.extend(search.since.map(|year| ("since", year.to_string())));
     parameters.extend(search.before.map(|year| ("before", year.to_string())));
     parameters.extend(search.within.map(|within| ("within", within)));
@@ -509,7 +519,11 @@ async fn search(server: &McpServer, caller: &Caller, search: Search) -> Result<A
         parameters.extend(values.into_iter().map(|value| (facet.name(), value)));
     }
     let found = server
-        .get(caller, address("/api/search", &parameters), JSON)
+        .get(
+            caller,
+            path_with_parameters("/api/search", &parameters),
+            JSON,
+        )
         .await?;
     Ok(hits::shorten_response(&found, server.state.store.iris()))
 }
@@ -525,7 +539,7 @@ async fn list_values(server: &McpServer, caller: &Caller, values: Values) -> Res
         .trim()
         .parse()
         .map_err(|error| format!("filter: {error}"))?;
-    let limit: usize = number(limit, 20, 100)?
+    let limit: usize = format_limit(limit, 20, 100)?
         .parse()
         .map_err(|_| "limit: not a number".to_owned())?;
     let query = query.filter(|query| !query.trim().is_empty());
@@ -560,8 +574,8 @@ async fn list_values(server: &McpServer, caller: &Caller, values: Values) -> Res
     found.await.map_err(|error| error.message)
 }
 
-/// Reads from the index.
-async fn read(
+/// Reads a dataset from the index.
+async fn read_dataset(
     server: &McpServer,
     id: DatasetId,
     read: fn(&AppState, &DatasetId) -> Result<Value, ApiError>,
@@ -573,7 +587,7 @@ async fn read(
         .map_err(|error| error.message)
 }
 
-fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Value, ApiError> {
+fn describe_dataset(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Value, ApiError> {
     let catalog = state.searcher.catalog();
     let card = catalog.card(id)?.ok_or_else(|| ApiError::no_dataset(id))?;
     let profile = &card.profile;
@@ -584,10 +598,10 @@ fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Valu
             described
                 .files
                 .iter()
-                .map(|file| download(described, file, base))
+                .map(|file| describe_file(described, file, base))
         })
         .collect();
-    let mut related = json!(catalog.related(id)?);
+    let mut related = json!(catalog.related_datasets(id)?);
     if let Some(members) = related.as_object_mut() {
         // `similar_datasets` has the tables to combine, which need many bytes.
         members.remove("tables");
@@ -609,7 +623,7 @@ fn description(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Valu
 
 /// Returns a file with its address: that of the publisher, or that of the content that this server has, or else the text of
 /// the catalogue.
-fn download(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
+fn describe_file(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
     let mut download =
         json!({ "url": described.address_or_text(file, base.as_str()), "title": file.name() });
     let format = Some(file.label()).filter(|label| !label.is_empty());
@@ -627,7 +641,7 @@ fn download(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
     download
 }
 
-fn schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
+fn describe_schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
     let card = state
         .searcher
         .catalog()
@@ -709,7 +723,7 @@ mod tests {
 
     #[test]
     fn missing_arguments_are_named() {
-        let given = |value: Value| value.as_object().cloned();
+        let object = |value: Value| value.as_object().cloned();
         for (name, arguments, expected) in [
             ("search_datasets", json!({ "query": "x" }), None),
             ("search_datasets", json!({ "limit": 1 }), Some("\"query\"")),
@@ -726,7 +740,7 @@ mod tests {
             ("list_values", Value::Null, Some("\"filter\"")),
             ("no_tool", Value::Null, None),
         ] {
-            let message = missing_argument(name, given(arguments).as_ref());
+            let message = missing_argument(name, object(arguments).as_ref());
             match expected {
                 None => assert_eq!(message, None, "{name}"),
                 Some(part) => assert!(

@@ -35,11 +35,11 @@ pub(super) async fn page(page: PageContext) -> Response {
     let tags = DOCUMENT.tags.iter().flatten();
     render(&Page {
         page,
-        parts: tags.map(part).collect(),
+        parts: tags.map(describe_tag).collect(),
     })
 }
 
-fn part(tag: &Tag) -> Part {
+fn describe_tag(tag: &Tag) -> Part {
     let mut part = Part {
         name: tag.name.clone(),
         description: tag.description.clone().unwrap_or_default(),
@@ -53,7 +53,8 @@ fn part(tag: &Tag) -> Part {
                 .flatten()
                 .any(|name| *name == tag.name)
             {
-                part.operations.push(view(path, method, operation));
+                part.operations
+                    .push(describe_operation(path, method, operation));
             }
         }
     }
@@ -80,29 +81,30 @@ pub(super) fn parameters(operation: &Operation) -> impl Iterator<Item = &Paramet
         })
 }
 
-fn view(path: &str, method: &'static str, operation: &Operation) -> OperationView {
-    let parameter = |one: &Parameter| {
-        (
-            one.name.clone(),
-            matches!(one.required, Required::True),
-            one.description.clone().unwrap_or_default(),
-        )
-    };
+fn describe_operation(path: &str, method: &'static str, operation: &Operation) -> OperationView {
     OperationView {
         method,
         path: path.to_owned(),
         summary: operation.summary.clone().unwrap_or_default(),
-        parameters: parameters(operation).map(parameter).collect(),
+        parameters: parameters(operation).map(describe_parameter).collect(),
         answers: operation
             .responses
             .responses
             .iter()
-            .filter_map(answer)
+            .filter_map(describe_response)
             .collect(),
     }
 }
 
-fn answer(
+fn describe_parameter(parameter: &Parameter) -> (String, bool, String) {
+    (
+        parameter.name.clone(),
+        matches!(parameter.required, Required::True),
+        parameter.description.clone().unwrap_or_default(),
+    )
+}
+
+fn describe_response(
     (status, response): (&String, &RefOr<openapi::Response>),
 ) -> Option<(String, String, String)> {
     let RefOr::T(response) = response else {

@@ -5,11 +5,11 @@
 //! outside the columns, and a third column would have no space for them. The layout is deterministic.
 
 /// Costs of a link within a column and of one to the left. A difference of one class between the columns costs 1.
-const BESIDE: usize = 3;
-const BACK: usize = 1;
-/// Number of iterations of ordering the columns by each other and of swapping neighbours.
-const SWEEPS: usize = 8;
-const SWAPS: usize = 40;
+const SAME_COLUMN_COST: usize = 3;
+const LEFTWARD_COST: usize = 1;
+/// Number of times that the columns are ordered by each other, and that all neighbours are swapped.
+const ORDERING_SWEEPS: usize = 8;
+const MAX_SWAP_ROUNDS: usize = 40;
 
 /// A link by its ends.
 pub(super) type Link = (usize, usize);
@@ -40,7 +40,7 @@ impl Columns {
             .collect();
         let (linked, unlinked): (Vec<usize>, Vec<usize>) = (0..classes)
             .partition(|class| links.iter().any(|(from, to)| from == class || to == class));
-        let is_right = sides(&linked, classes, &links);
+        let is_right = choose_sides(&linked, classes, &links);
         let (right, left) = linked.into_iter().partition(|&class| is_right[class]);
         let mut columns = Self {
             left,
@@ -95,11 +95,12 @@ impl Columns {
 
     fn order(&mut self, links: &[Link]) {
         let mut best = (self.cost(links), self.clone());
-        for sweep in 0..SWEEPS {
+        for sweep in 0..ORDERING_SWEEPS {
             let places = self.places();
-            let middle = |class| middle(class, links, &places);
-            self.column(sweep % 2 == 0)
-                .sort_by(|&one, &other| middle(one).total_cmp(&middle(other)));
+            self.column(sweep % 2 == 0).sort_by(|&one, &other| {
+                mean_linked_row(one, links, &places)
+                    .total_cmp(&mean_linked_row(other, links, &places))
+            });
             let cost = self.cost(links);
             if cost < best.0 {
                 best = (cost, self.clone());
@@ -107,7 +108,7 @@ impl Columns {
         }
         *self = best.1;
         let mut cost = best.0;
-        for _ in 0..SWAPS {
+        for _ in 0..MAX_SWAP_ROUNDS {
             let swapped = self.swap(links, cost);
             if swapped == cost {
                 break;
@@ -135,42 +136,32 @@ impl Columns {
     /// Counts crossings of links, plus the mean vertical distance of links as a share of the height.
     fn cost(&self, links: &[Link]) -> f64 {
         let places = self.places();
-        let ends = |&(from, to): &Link| [places[from], places[to]];
-        let across: Vec<(f64, f64)> = links
-            .iter()
-            .map(ends)
-            .filter(|[from, to]| from.is_right != to.is_right)
-            .map(|[from, to]| {
-                if to.is_right {
-                    (from.down, to.down)
-                } else {
-                    (to.down, from.down)
-                }
-            })
-            .collect();
-        let crosses =
-            |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0) * (one.1 - other.1) < 0.0;
-        let crossings: usize = across
-            .iter()
-            .enumerate()
-            .map(|(place, one)| {
-                across[..place]
-                    .iter()
-                    .filter(|other| crosses(one, other))
-                    .count()
-            })
-            .sum();
-        let lengths: f64 = links
-            .iter()
-            .map(ends)
-            .map(|[from, to]| (from.down - to.down).abs())
-            .sum();
+        // Links between the columns by their rows on the left and on the right.
+        let mut across: Vec<(f64, f64)> = Vec::new();
+        let (mut crossings, mut lengths) = (0_usize, 0.0);
+        for &(from, to) in links {
+            let (from, to) = (places[from], places[to]);
+            lengths += (from.down - to.down).abs();
+            if from.is_right == to.is_right {
+                continue;
+            }
+            let (left, right) = if to.is_right {
+                (from.down, to.down)
+            } else {
+                (to.down, from.down)
+            };
+            crossings += across
+                .iter()
+                .filter(|other| (left - other.0) * (right - other.1) < 0.0)
+                .count();
+            across.push((left, right));
+        }
         crossings as f64 + lengths / self.linked_rows().max(1) as f64
     }
 }
 
 /// Computes the mean row of the classes linked to one class.
-fn middle(class: usize, links: &[Link], places: &[Place]) -> f64 {
+fn mean_linked_row(class: usize, links: &[Link], places: &[Place]) -> f64 {
     let linked = links.iter().filter_map(|&(from, to)| match class {
         _ if class == from => Some(places[to].down),
         _ if class == to => Some(places[from].down),
@@ -182,23 +173,25 @@ fn middle(class: usize, links: &[Link], places: &[Place]) -> f64 {
 
 /// Chooses the classes of the right column: first those with more incoming than outgoing links, then by moves of one or two
 /// classes that lower the cost.
-fn sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
-    let count = |is: &dyn Fn(&Link) -> bool| links.iter().filter(|link| is(link)).count();
-    let mut sides: Vec<bool> = (0..classes)
-        .map(|class| count(&|link| link.1 == class) > count(&|link| link.0 == class))
-        .collect();
-    let pairs =
-        |(place, &one): (usize, &usize)| linked[..=place].iter().map(move |&other| (one, other));
-    let moves: Vec<(usize, usize)> = linked.iter().enumerate().flat_map(pairs).collect();
-    let cost = |sides: &[bool]| misplaced(linked, sides, links);
-    let mut least = cost(&sides);
+fn choose_sides(linked: &[usize], classes: usize, links: &[Link]) -> Vec<bool> {
+    let mut sides = Vec::with_capacity(classes);
+    for class in 0..classes {
+        let incoming = links.iter().filter(|(_, to)| *to == class).count();
+        let outgoing = links.iter().filter(|(from, _)| *from == class).count();
+        sides.push(incoming > outgoing);
+    }
+    let mut moves: Vec<(usize, usize)> = Vec::new();
+    for (place, &one) in linked.iter().enumerate() {
+        moves.extend(linked[..=place].iter().map(|&other| (one, other)));
+    }
+    let mut least = sides_cost(linked, &sides, links);
     // Every move lowers an integer, so the loop terminates.
     while let Some(better) = moves
         .iter()
         .map(|&pair| move_classes(&sides, pair))
-        .find(|moved| cost(moved) < least)
+        .find(|moved| sides_cost(linked, moved, links) < least)
     {
-        least = cost(&better);
+        least = sides_cost(linked, &better, links);
         sides = better;
     }
     sides
@@ -212,14 +205,18 @@ fn move_classes(sides: &[bool], (one, other): (usize, usize)) -> Vec<bool> {
     moved
 }
 
-fn misplaced(linked: &[usize], is_right: &[bool], links: &[Link]) -> usize {
-    let cost = |&(from, to): &Link| match (is_right[from], is_right[to]) {
-        (false, true) => 0,
-        (true, false) => BACK,
-        _ => BESIDE,
-    };
+/// Sums the costs of links, and the difference of the numbers of classes in the columns.
+fn sides_cost(linked: &[usize], is_right: &[bool], links: &[Link]) -> usize {
     let right = linked.iter().filter(|&&class| is_right[class]).count();
-    links.iter().map(cost).sum::<usize>() + right.abs_diff(linked.len() - right)
+    let mut cost = right.abs_diff(linked.len() - right);
+    for &(from, to) in links {
+        cost += match (is_right[from], is_right[to]) {
+            (false, true) => 0,
+            (true, false) => LEFTWARD_COST,
+            _ => SAME_COLUMN_COST,
+        };
+    }
+    cost
 }
 
 #[cfg(test)]

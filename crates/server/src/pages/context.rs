@@ -110,24 +110,23 @@ impl PageContext {
 
     /// Returns a language tag for the attribute `lang`, if a text's language differs from that of the page.
     pub(crate) fn foreign(&self, language: Option<&str>) -> Option<String> {
-        let primary = |tag: &str| tag.split('-').next().unwrap_or(tag).to_ascii_lowercase();
-        language
-            .filter(|tag| primary(tag) != self.lang())
-            .map(str::to_owned)
+        let tag = language?;
+        let primary = tag.split('-').next().unwrap_or(tag).to_ascii_lowercase();
+        (primary != self.lang()).then(|| tag.to_owned())
     }
 
     /// Returns the name of the portal.
     pub(crate) fn portal(&self) -> &str {
-        self.localized(&self.portal.portal.title).as_str()
+        self.localize(&self.portal.portal.title).as_str()
     }
 
     /// Returns the description of the portal.
     pub(crate) fn portal_description(&self) -> &str {
-        self.localized(&self.portal.portal.description).as_str()
+        self.localize(&self.portal.portal.description).as_str()
     }
 
     /// Returns a value of the configuration in the language of the page, else in one of the visitor's languages, else the default.
-    pub(crate) fn localized<'v, T>(&self, value: &'v Localized<T>) -> &'v T {
+    pub(crate) fn localize<'v, T>(&self, value: &'v Localized<T>) -> &'v T {
         let others = self.languages.iter().map(String::as_str);
         value.value(iter::once(self.lang()).chain(others))
     }
@@ -224,23 +223,27 @@ impl PageContext {
 
     /// Returns the languages of the pages, with this page's address in each.
     pub(crate) fn language_links(&self) -> Vec<LanguageLink> {
-        let link = |locale: Locale| {
-            let mut parameters = form_urlencoded::Serializer::new(String::new());
-            let others = self
-                .parameters
-                .iter()
-                .filter(|(name, value)| name != "lang" && !value.is_empty());
-            parameters
-                .extend_pairs(others)
-                .append_pair("lang", locale.tag());
-            LanguageLink {
-                tag: locale.tag(),
-                name: locale.name(),
-                href: format!("{}?{}", self.path, parameters.finish()),
-                chosen: locale == self.locale.locale(),
-            }
-        };
-        Locale::ALL.map(link).into()
+        Locale::ALL
+            .into_iter()
+            .map(|locale| self.language_link(locale))
+            .collect()
+    }
+
+    fn language_link(&self, locale: Locale) -> LanguageLink {
+        let mut parameters = form_urlencoded::Serializer::new(String::new());
+        let others = self
+            .parameters
+            .iter()
+            .filter(|(name, value)| name != "lang" && !value.is_empty());
+        parameters
+            .extend_pairs(others)
+            .append_pair("lang", locale.tag());
+        LanguageLink {
+            tag: locale.tag(),
+            name: locale.name(),
+            href: format!("{}?{}", self.path, parameters.finish()),
+            chosen: locale == self.locale.locale(),
+        }
     }
 }
 

@@ -24,13 +24,13 @@ use crate::text::{href, is_web};
 use askama::Template;
 use axum::http::header;
 use axum::response::Response;
-use lodeseek_catalog::{Agent, DatasetId, Format, Location, Scheme, Text, plain_text};
+use lodeseek_catalog::{Agent, DatasetId, Format, Location, Metadata, Scheme, Text, plain_text};
 use lodeseek_engine::{
-    Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets,
-    RelatedEdition, Schema, SchemaEdge, facet_label,
+    Card, CoverageSource, Facet, Filter, PeriodCoverage, PlaceCoverage, RelatedDatasets, Schema,
+    SchemaEdge, facet_label,
 };
 use lodeseek_rdf::vocab::dcat;
-use lodeseek_rdf::{local_name, prefixed, words};
+use lodeseek_rdf::{local_name, to_prefixed_name, words};
 use lodeseek_snippet::draw;
 use lodeseek_store::StoredFile;
 
@@ -49,6 +49,8 @@ const SERIES_FACTS: [(&str, &str); 5] = [
     (dcat::PREV, "fact-previous"),
     (dcat::NEXT, "fact-next"),
 ];
+/// Maximum number of bars of a chart.
+const MAX_BARS: usize = 15;
 /// Maximum number of links to tables.
 const MAX_TABLES: usize = 6;
 /// Number of download buttons at the top.
@@ -284,7 +286,13 @@ pub(crate) async fn dataset(
                 view.add_series(state, described)?;
                 view.describe(described, &card);
             }
-            view.relate(state.searcher.catalog().related(&id)?.unwrap_or_default());
+            view.relate(
+                state
+                    .searcher
+                    .catalog()
+                    .related_datasets(&id)?
+                    .unwrap_or_default(),
+            );
             if view.has_content && !view.is_index_only {
                 let resources = state.store.resources(&id)?;
                 let found = entities::examples(
@@ -401,18 +409,18 @@ impl DatasetPage {
         self.files = described
             .files
             .iter()
-            .map(|file| download(&self.page, described, file, self.has_content))
+            .map(|file| download_view(&self.page, described, file, self.has_content))
             .collect();
         self.copies = described
             .files
             .iter()
             .filter(|file| matches!(file.location, Location::Remote(_)))
-            .filter_map(|file| Some(copy(&self.page, described, file.kept.as_ref()?)))
+            .filter_map(|file| Some(copy_view(&self.page, described, file.kept.as_ref()?)))
             .collect();
         let files = described
             .files
             .iter()
-            .map(|file| download(&self.page, described, file, self.has_content));
+            .map(|file| download_view(&self.page, described, file, self.has_content));
         for file in files.filter(|file| file.href.is_some()) {
             // Files without an address of their own lead to the content stored here.
             let is_new = self.buttons.iter().all(|button| button.href != file.href);
@@ -421,7 +429,7 @@ impl DatasetPage {
             }
         }
         if self.buttons.is_empty() && self.has_content {
-            self.buttons = contents(&self.page, &described.iri, card)
+            self.buttons = content_views(&self.page, &described.iri, card)
                 .into_iter()
                 .take(2)
                 .collect();
@@ -439,7 +447,7 @@ impl DatasetPage {
                         .map(|address| DownloadView {
                             label: self.page.text("go-to-source"),
                             size: String::new(),
-                            name: host(address),
+                            name: host_name(address),
                             href: Some(address.to_owned()),
                             is_external: true,
                         }),
@@ -459,14 +467,17 @@ impl DatasetPage {
             .map(|reason| reason.label())
             .collect::<Vec<_>>()
             .join("; ");
-        let edition = |one: RelatedEdition| {
-            (
-                href(&one.dataset.id),
-                one.dataset.title,
-                one.edition.label(),
-            )
-        };
-        self.editions = related.editions.into_iter().map(edition).collect();
+        self.editions = related
+            .editions
+            .into_iter()
+            .map(|one| {
+                (
+                    href(&one.dataset.id),
+                    one.dataset.title,
+                    one.edition.label(),
+                )
+            })
+            .collect();
         self.more_editions = related.more_editions;
         let tables = related.tables.iter();
         self.tables_to_combine = tables.map(CombinedTables::new).collect();
@@ -519,7 +530,6 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         ("properties-count", profile.property_count),
         ("literals", profile.literals),
     ];
-    let keyword = |text: &Text| ValueView::filter(&page, Facet::Keyword, &text.value);
     DatasetPage {
         id: metadata.id.to_string(),
         href: href(&metadata.id),
@@ -546,17 +556,21 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
             .iter()
             .map(|work| work_view(work, iri))
             .collect(),
-        facts: facts(&page, card),
+        facts: fact_list(&page, card),
         technical: technical_facts(&page, card, iri),
         tables: table_links(&page, card),
         place_map: place_map(&page, card),
-        keywords: metadata.keywords.iter().map(keyword).collect(),
+        keywords: metadata
+            .keywords
+            .iter()
+            .map(|text| ValueView::filter(&page, Facet::Keyword, &text.value))
+            .collect(),
         numbers: counts.map(|(id, count)| page.count(id, count)).into(),
         classes: class_bars(card),
-        properties: bars(&profile.properties, true),
-        languages: bars(&profile.languages, false),
+        properties: bar_views(&profile.properties, true),
+        languages: bar_views(&profile.languages, false),
         vocabularies: vocabulary_bars(card),
-        diagram: connections(&page, &card.schema, &title),
+        diagram: schema_diagram(&page, &card.schema, &title),
         shape: card
             .schema
             .edges
@@ -569,7 +583,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         sampled_triples: card.sampled_triples.unwrap_or_default(),
         is_index_only: false,
         bibtex: String::new(),
-        links: bars(&profile.links, false),
+        links: bar_views(&profile.links, false),
         method: card.snippet_method.clone(),
         triples: snippet
             .iter()
@@ -586,7 +600,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         files: Vec::new(),
         copies: Vec::new(),
         edited: String::new(),
-        contents: contents(&page, iri, card),
+        contents: content_views(&page, iri, card),
         descriptions_as: SYNTAXES
             .map(|(name, format)| description_as(metadata.id.clone(), name, format))
             .into(),
@@ -615,7 +629,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
 }
 
 /// Draws the classes and their links; `None` if no link connects them.
-fn connections(page: &PageContext, schema: &Schema, title: &str) -> Option<String> {
+fn schema_diagram(page: &PageContext, schema: &Schema, title: &str) -> Option<String> {
     if schema.edges.is_empty() {
         return None;
     }
@@ -629,17 +643,19 @@ fn connections(page: &PageContext, schema: &Schema, title: &str) -> Option<Strin
 /// Returns the descriptions in the best language for the visitor, and those in other languages.
 fn descriptions(page: &PageContext, texts: &[Text]) -> (Vec<LocalizedText>, Vec<LocalizedText>) {
     let best = best_text(page, texts).map(|text| text.language.clone());
-    let view = |text: &Text| LocalizedText {
-        text: readable(&text.value),
-        lang: page.foreign(text.language.as_deref()),
-    };
-    let (shown, others): (Vec<&Text>, Vec<&Text>) = texts
-        .iter()
-        .partition(|text| Some(&text.language) == best.as_ref());
-    (
-        shown.into_iter().map(view).collect(),
-        others.into_iter().map(view).collect(),
-    )
+    let (mut shown, mut others) = (Vec::new(), Vec::new());
+    for text in texts {
+        let view = LocalizedText {
+            text: readable(&text.value),
+            lang: page.foreign(text.language.as_deref()),
+        };
+        if Some(&text.language) == best.as_ref() {
+            shown.push(view);
+        } else {
+            others.push(view);
+        }
+    }
+    (shown, others)
 }
 
 /// Returns publishers, year and licence.
@@ -674,30 +690,8 @@ fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
     values
 }
 
-fn facts(page: &PageContext, card: &Card) -> Vec<FactView> {
+fn fact_list(page: &PageContext, card: &Card) -> Vec<FactView> {
     let metadata = &card.metadata;
-    let agents = |agents: &[Agent], facet: Facet| -> Vec<ValueView> {
-        agents
-            .iter()
-            .map(|agent| ValueView::filter(page, facet, &agent.name))
-            .collect()
-    };
-    let themes = |scheme: Scheme, facet: Facet| -> Vec<ValueView> {
-        metadata
-            .themes_of(scheme)
-            .map(|label| ValueView::filter(page, facet, label))
-            .collect()
-    };
-    let text = |text: &Option<String>| {
-        text.iter()
-            .map(|text| ValueView::web(text))
-            .collect::<Vec<_>>()
-    };
-    let date = |text: &Option<String>| {
-        text.iter()
-            .map(|text| ValueView::plain(page.locale.date(text)))
-            .collect::<Vec<_>>()
-    };
     let stated = card.licenses().filter(|text| is_stated_license(text));
     let license = stated.map(|text| ValueView {
         text: license_label(text),
@@ -706,12 +700,24 @@ fn facts(page: &PageContext, card: &Card) -> Vec<FactView> {
     let all = [
         (
             "filter-publisher",
-            agents(&metadata.publishers, Facet::Publisher),
+            agent_values(page, &metadata.publishers, Facet::Publisher),
         ),
-        ("fact-creator", agents(&metadata.creators, Facet::Creator)),
-        ("facet-task", themes(Scheme::Task, Facet::Task)),
-        ("facet-modality", themes(Scheme::Modality, Facet::Modality)),
-        ("facet-language", themes(Scheme::Language, Facet::Language)),
+        (
+            "fact-creator",
+            agent_values(page, &metadata.creators, Facet::Creator),
+        ),
+        (
+            "facet-task",
+            theme_values(page, metadata, Scheme::Task, Facet::Task),
+        ),
+        (
+            "facet-modality",
+            theme_values(page, metadata, Scheme::Modality, Facet::Modality),
+        ),
+        (
+            "facet-language",
+            theme_values(page, metadata, Scheme::Language, Facet::Language),
+        ),
         (
             "fact-uses",
             metadata
@@ -721,8 +727,11 @@ fn facts(page: &PageContext, card: &Card) -> Vec<FactView> {
                 .collect(),
         ),
         ("filter-license", license.collect()),
-        ("fact-issued", date(&metadata.issued)),
-        ("fact-modified", date(&metadata.modified)),
+        ("fact-issued", date_values(page, metadata.issued.as_deref())),
+        (
+            "fact-modified",
+            date_values(page, metadata.modified.as_deref()),
+        ),
         (
             "fact-place",
             card.coverage
@@ -739,9 +748,41 @@ fn facts(page: &PageContext, card: &Card) -> Vec<FactView> {
                 .map(|period| period_view(page, period))
                 .collect(),
         ),
-        ("fact-homepage", text(&metadata.landing_page)),
+        (
+            "fact-homepage",
+            metadata
+                .landing_page
+                .iter()
+                .map(|text| ValueView::web(text))
+                .collect(),
+        ),
     ];
     fact_views(page, all.into())
+}
+
+fn agent_values(page: &PageContext, agents: &[Agent], facet: Facet) -> Vec<ValueView> {
+    agents
+        .iter()
+        .map(|agent| ValueView::filter(page, facet, &agent.name))
+        .collect()
+}
+
+fn theme_values(
+    page: &PageContext,
+    metadata: &Metadata,
+    scheme: Scheme,
+    facet: Facet,
+) -> Vec<ValueView> {
+    metadata
+        .themes_of(scheme)
+        .map(|label| ValueView::filter(page, facet, label))
+        .collect()
+}
+
+fn date_values(page: &PageContext, text: Option<&str>) -> Vec<ValueView> {
+    text.into_iter()
+        .map(|text| ValueView::plain(page.locale.date(text)))
+        .collect()
 }
 
 /// Returns identifiers and addresses for programs.
@@ -767,16 +808,17 @@ fn technical_facts(page: &PageContext, card: &Card, iri: &str) -> Vec<FactView> 
 
 /// Returns the facts that have a value.
 fn fact_views(page: &PageContext, facts: Vec<(&'static str, Vec<ValueView>)>) -> Vec<FactView> {
-    let given = facts
-        .into_iter()
-        .filter(|(_, values)| values.iter().any(|value| !value.text.is_empty()));
-    given
-        .map(|(id, values)| FactView {
-            name: page.text(id),
-            is_raw: false,
-            values,
-        })
-        .collect()
+    let mut views = Vec::new();
+    for (id, values) in facts {
+        if values.iter().any(|value| !value.text.is_empty()) {
+            views.push(FactView {
+                name: page.text(id),
+                is_raw: false,
+                values,
+            });
+        }
+    }
+    views
 }
 
 /// Draws the area of the dataset.
@@ -834,7 +876,7 @@ fn covered_view(
 }
 
 /// Returns a file as a download. Local files lead to the stored content, if there is any.
-fn download(
+fn download_view(
     page: &PageContext,
     described: &PortalMetadata,
     file: &File,
@@ -869,7 +911,7 @@ fn download(
 }
 
 /// Returns a kept file as a download.
-fn copy(page: &PageContext, described: &PortalMetadata, kept: &StoredFile) -> DownloadView {
+fn copy_view(page: &PageContext, described: &PortalMetadata, kept: &StoredFile) -> DownloadView {
     let format = Format::from_path(&kept.name).map(|format| format.short.to_owned());
     DownloadView {
         label: format.unwrap_or_else(|| page.text("download-file")),
@@ -881,7 +923,7 @@ fn copy(page: &PageContext, described: &PortalMetadata, kept: &StoredFile) -> Do
 }
 
 /// Returns the stored content in each syntax; none without content.
-fn contents(page: &PageContext, iri: &str, card: &Card) -> Vec<DownloadView> {
+fn content_views(page: &PageContext, iri: &str, card: &Card) -> Vec<DownloadView> {
     if card.profile.triples == 0 {
         return Vec::new();
     }
@@ -951,7 +993,7 @@ fn dataset_link(
 }
 
 /// Returns the host of an address.
-fn host(address: &str) -> String {
+fn host_name(address: &str) -> String {
     let rest = address.split("://").nth(1).unwrap_or(address);
     rest.split(['/', '?', '#'])
         .next()
@@ -997,7 +1039,7 @@ fn link_view(page: &PageContext, schema: &Schema, edge: &SchemaEdge) -> LinkView
     let no_class = page.text("no-class");
     let [from, to] =
         [edge.from, edge.to].map(|node| diagram::class_name(&schema.nodes[node], &no_class));
-    let (property, iri) = (prefixed(&edge.property), edge.property.clone());
+    let (property, iri) = (to_prefixed_name(&edge.property), edge.property.clone());
     LinkView {
         from,
         property,
@@ -1022,7 +1064,7 @@ fn left_out(page: &PageContext, schema: &Schema) -> Vec<String> {
 
 /// Returns the classes. Those of rows have the names of the files.
 fn class_bars(card: &Card) -> Vec<Bar> {
-    let mut bars = bars(&card.profile.classes, true);
+    let mut bars = bar_views(&card.profile.classes, true);
     for bar in &mut bars {
         bar.label = tables::class_label(&bar.iri);
     }
@@ -1031,7 +1073,7 @@ fn class_bars(card: &Card) -> Vec<Bar> {
 
 /// Returns vocabularies by their prefixes; those without one by their namespaces.
 fn vocabulary_bars(card: &Card) -> Vec<Bar> {
-    let mut bars = bars(&card.profile.vocabularies, false);
+    let mut bars = bar_views(&card.profile.vocabularies, false);
     for bar in &mut bars {
         let label = facet_label(Facet::Vocabulary, &bar.iri);
         bar.label = if label.contains(['/', '.']) {
@@ -1043,28 +1085,23 @@ fn vocabulary_bars(card: &Card) -> Vec<Bar> {
     bars
 }
 
-fn bars(counts: &[(String, u64)], names: bool) -> Vec<Bar> {
+fn bar_views(counts: &[(String, u64)], names: bool) -> Vec<Bar> {
     let longest = counts.first().map_or(1, |(_, count)| *count);
-    let bare = |text: &str| {
-        text.trim_start_matches("https://")
-            .trim_start_matches("http://")
-            .to_owned()
-    };
-    let label = |text: &str| {
-        if names {
-            words(local_name(text))
+    let mut bars = Vec::new();
+    for (iri, count) in counts.iter().take(MAX_BARS) {
+        let label = if names {
+            words(local_name(iri))
         } else {
-            bare(text)
-        }
-    };
-    counts
-        .iter()
-        .take(15)
-        .map(|(iri, count)| Bar {
-            label: label(iri),
+            iri.trim_start_matches("https://")
+                .trim_start_matches("http://")
+                .to_owned()
+        };
+        bars.push(Bar {
+            label,
             iri: iri.clone(),
             count: *count,
             longest,
-        })
-        .collect()
+        });
+    }
+    bars
 }

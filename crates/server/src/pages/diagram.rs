@@ -4,27 +4,28 @@
 //! arrows; their width grows with the number of triples. A property's name is on its arrow if there is space. Arrows with the
 //! same properties to one class have one name. All properties are in tooltips and in a table beside the diagram.
 
-use super::columns::{Columns, Place};
+use super::columns::Columns;
 use crate::tables::file_name;
 use lodeseek_engine::{Schema, SchemaNode};
-use lodeseek_rdf::{grouped, prefixed};
+use lodeseek_rdf::{grouped, to_prefixed_name};
 use lodeseek_snippet::{escape_xml, truncate_label};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Height of a class's two lines in pixels.
-const ROW: f64 = 40.0;
+const ROW_HEIGHT: f64 = 40.0;
 /// Distance of the columns in pixels.
-const BETWEEN: f64 = 460.0;
+const COLUMN_DISTANCE: f64 = 460.0;
 /// Width of the names beside the columns in pixels, and maximum number of characters of one.
-const NAMES: f64 = 210.0;
-const MAX_NAME_CHARACTERS: usize = 24;
-/// Maximum number of characters of a property's name, width of a character and height of a line in pixels.
-const MAX_PROPERTY_CHARACTERS: usize = 22;
+const NAME_WIDTH: f64 = 210.0;
+const MAX_NAME_CHARS: usize = 24;
+/// Maximum number of characters of a property's name.
+const MAX_PROPERTY_CHARS: usize = 22;
 /// Maximum number of property names: those of the arrows with the most triples.
 const MAX_PROPERTY_NAMES: usize = 16;
-const CHARACTER: f64 = 6.0;
-const LINE: f64 = 13.0;
+/// Width of a character and height of a line in pixels.
+const CHARACTER_WIDTH: f64 = 6.0;
+const LINE_HEIGHT: f64 = 13.0;
 /// Radii of circles in pixels.
 const MIN_RADIUS_PIXELS: f64 = 4.0;
 const MAX_RADIUS_PIXELS: f64 = 13.0;
@@ -41,7 +42,7 @@ struct Point {
 /// A rectangle: left, top, right, bottom.
 type Area = [f64; 4];
 
-fn meet(one: &Area, other: &Area) -> bool {
+fn is_overlapping(one: &Area, other: &Area) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
@@ -60,21 +61,21 @@ impl Arrow {
 
     /// If true, both lead to one class by the same properties.
     fn is_named_like(&self, other: &Self) -> bool {
-        let names = |arrow: &Self| {
-            arrow
-                .properties
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect::<BTreeSet<_>>()
-        };
-        self.to == other.to && names(self) == names(other)
+        self.to == other.to && self.property_names() == other.property_names()
+    }
+
+    fn property_names(&self) -> BTreeSet<&str> {
+        self.properties
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect()
     }
 
     fn name(&self) -> String {
         let first = self
             .properties
             .first()
-            .map(|(property, _)| truncate_label(&prefixed(property), MAX_PROPERTY_CHARACTERS))
+            .map(|(property, _)| truncate_label(&to_prefixed_name(property), MAX_PROPERTY_CHARS))
             .unwrap_or_default();
         match self.properties.len() {
             0 | 1 => first,
@@ -86,7 +87,7 @@ impl Arrow {
 /// Returns the name of a class, of rows the name of the file, or `no_class`.
 pub(super) fn class_name(node: &SchemaNode, no_class: &str) -> String {
     match &node.class {
-        Some(class) => file_name(class).unwrap_or_else(|| prefixed(class)),
+        Some(class) => file_name(class).unwrap_or_else(|| to_prefixed_name(class)),
         None => no_class.to_owned(),
     }
 }
@@ -110,19 +111,18 @@ struct Diagram<'s> {
 
 impl<'s> Diagram<'s> {
     fn new(schema: &'s Schema, no_class: &'s str) -> Self {
-        let arrows = arrows(schema);
+        let arrows = group_arrows(schema);
         let links: Vec<_> = arrows.iter().map(|arrow| (arrow.from, arrow.to)).collect();
         let columns = Columns::new(schema.nodes.len(), &links);
-        let places = columns.places();
-        let point = |place: &Place| Point {
-            x: NAMES + if place.is_right { BETWEEN } else { 0.0 },
-            y: place.down * ROW,
-        };
-        let (points, is_right) = places
-            .iter()
-            .map(|place| (point(place), place.is_right))
-            .unzip();
-        let height = columns.rows() as f64 * ROW;
+        let (mut points, mut is_right) = (Vec::new(), Vec::new());
+        for place in columns.places() {
+            points.push(Point {
+                x: NAME_WIDTH + if place.is_right { COLUMN_DISTANCE } else { 0.0 },
+                y: place.down * ROW_HEIGHT,
+            });
+            is_right.push(place.is_right);
+        }
+        let height = columns.rows() as f64 * ROW_HEIGHT;
         Self {
             schema,
             no_class,
@@ -134,7 +134,7 @@ impl<'s> Diagram<'s> {
     }
 
     fn svg(&self, title: &str) -> String {
-        let width = BETWEEN + 2.0 * NAMES;
+        let width = COLUMN_DISTANCE + 2.0 * NAME_WIDTH;
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"drawing schema\" role=\"img\" viewBox=\"0 0 {width:.0} {:.0}\" \
              width=\"{width:.0}\" height=\"{:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\"><title>{}</title>\
@@ -144,7 +144,7 @@ impl<'s> Diagram<'s> {
             self.height,
             self.height,
             escape_xml(title),
-            escape_xml(&self.described()),
+            escape_xml(&self.list_largest_classes()),
         );
         let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
         let mut taken: Vec<Area> = (0..self.points.len())
@@ -157,9 +157,9 @@ impl<'s> Diagram<'s> {
             let _ = write!(
                 svg,
                 "<path class=\"link\" d=\"{}\" fill=\"none\" stroke-width=\"{:.1}\" marker-end=\"url(#to)\"><title>{}</title></path>",
-                path(&curve),
+                path_data(&curve),
                 MIN_ARROW_PIXELS
-                    + (MAX_ARROW_PIXELS - MIN_ARROW_PIXELS) * share(arrow.triples(), most),
+                    + (MAX_ARROW_PIXELS - MIN_ARROW_PIXELS) * log_share(arrow.triples(), most),
                 escape_xml(&self.tooltip(arrow)),
             );
             let is_named = named
@@ -184,7 +184,7 @@ impl<'s> Diagram<'s> {
     }
 
     /// Returns the names of the largest classes, as a text alternative.
-    fn described(&self) -> String {
+    fn list_largest_classes(&self) -> String {
         let largest = self.schema.nodes.iter().take(5);
         largest
             .map(|node| class_name(node, self.no_class))
@@ -198,7 +198,9 @@ impl<'s> Diagram<'s> {
         let properties: Vec<String> = arrow
             .properties
             .iter()
-            .map(|(property, triples)| format!("{} ({})", prefixed(property), grouped(*triples)))
+            .map(|(property, triples)| {
+                format!("{} ({})", to_prefixed_name(property), grouped(*triples))
+            })
             .collect();
         format!("{from} → {to}: {}", properties.join(", "))
     }
@@ -213,7 +215,7 @@ impl<'s> Diagram<'s> {
             .unwrap_or(1);
         MIN_RADIUS_PIXELS
             + (MAX_RADIUS_PIXELS - MIN_RADIUS_PIXELS)
-                * share(self.schema.nodes[node].entities, most)
+                * log_share(self.schema.nodes[node].entities, most)
     }
 
     fn is_right(&self, node: usize) -> bool {
@@ -224,7 +226,7 @@ impl<'s> Diagram<'s> {
     fn areas(&self, node: usize) -> [Area; 2] {
         let (Point { x, y }, radius) = (self.points[node], self.radius(node));
         let name = if self.is_right(node) {
-            [x, y - 15.0, BETWEEN + 2.0 * NAMES, y + 15.0]
+            [x, y - 15.0, COLUMN_DISTANCE + 2.0 * NAME_WIDTH, y + 15.0]
         } else {
             [0.0, y - 15.0, x, y + 15.0]
         };
@@ -256,7 +258,7 @@ impl<'s> Diagram<'s> {
             y - 1.0,
             escape_xml(&truncate_label(
                 &class_name(node, self.no_class),
-                MAX_NAME_CHARACTERS
+                MAX_NAME_CHARS
             )),
             y + 12.0,
             grouped(node.entities),
@@ -267,14 +269,6 @@ impl<'s> Diagram<'s> {
     /// bow, to the same class a loop.
     fn curve(&self, arrow: &Arrow) -> [Point; 4] {
         let (from, to) = (self.points[arrow.from], self.points[arrow.to]);
-        let inwards = |node: usize| if self.is_right(node) { -1.0 } else { 1.0 };
-        let beside = |node: usize, pixels: f64, down: f64| {
-            let Point { x, y } = self.points[node];
-            Point {
-                x: x + inwards(node) * pixels,
-                y: y + down,
-            }
-        };
         if arrow.from == arrow.to {
             let radius = self.radius(arrow.from);
             return [
@@ -283,15 +277,15 @@ impl<'s> Diagram<'s> {
                 (64.0 / radius, 26.0 / radius),
                 (0.8, 0.8),
             ]
-            .map(|(across, down)| beside(arrow.from, radius * across, radius * down));
+            .map(|(across, down)| self.point_beside(arrow.from, radius * across, radius * down));
         }
         let is_within = self.is_right(arrow.from) == self.is_right(arrow.to);
         // Both directions side by side.
         let further = if to.y < from.y { 14.0 } else { 0.0 };
         let reach = if is_within {
-            (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * BETWEEN) + further
+            (30.0 + 0.4 * (from.y - to.y).abs()).min(0.4 * COLUMN_DISTANCE) + further
         } else {
-            0.45 * BETWEEN
+            0.45 * COLUMN_DISTANCE
         };
         let apart = if self.is_right(arrow.from) { 3.0 } else { -3.0 };
         let [leaves, arrives] = if is_within {
@@ -300,33 +294,49 @@ impl<'s> Diagram<'s> {
             [apart; 2]
         };
         [
-            beside(arrow.from, self.radius(arrow.from), leaves),
-            beside(arrow.from, reach, leaves),
-            beside(arrow.to, reach, arrives),
-            beside(arrow.to, self.radius(arrow.to) + 2.0, arrives),
+            self.point_beside(arrow.from, self.radius(arrow.from), leaves),
+            self.point_beside(arrow.from, reach, leaves),
+            self.point_beside(arrow.to, reach, arrives),
+            self.point_beside(arrow.to, self.radius(arrow.to) + 2.0, arrives),
         ]
+    }
+
+    /// Returns the point at a distance from the middle of a class, in pixels towards the other column and down.
+    fn point_beside(&self, node: usize, inwards: f64, down: f64) -> Point {
+        let Point { x, y } = self.points[node];
+        let across = if self.is_right(node) {
+            -inwards
+        } else {
+            inwards
+        };
+        Point {
+            x: x + across,
+            y: y + down,
+        }
     }
 }
 
 /// Groups the links of a schema by their ends, those with the most triples first.
-fn arrows(schema: &Schema) -> Vec<Arrow> {
+fn group_arrows(schema: &Schema) -> Vec<Arrow> {
     let mut ends: BTreeMap<(usize, usize), Vec<(String, u64)>> = BTreeMap::new();
     for edge in &schema.edges {
         ends.entry((edge.from, edge.to))
             .or_default()
             .push((edge.property.clone(), edge.triples));
     }
-    let arrow = |((from, to), properties)| Arrow {
-        from,
-        to,
-        properties,
-    };
-    let mut arrows: Vec<Arrow> = ends.into_iter().map(arrow).collect();
+    let mut arrows = Vec::with_capacity(ends.len());
+    for ((from, to), properties) in ends {
+        arrows.push(Arrow {
+            from,
+            to,
+            properties,
+        });
+    }
     arrows.sort_by_key(|arrow| std::cmp::Reverse(arrow.triples()));
     arrows
 }
 
-fn path([start, first, second, end]: &[Point; 4]) -> String {
+fn path_data([start, first, second, end]: &[Point; 4]) -> String {
     format!(
         "M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
         start.x, start.y, first.x, first.y, second.x, second.y, end.x, end.y
@@ -340,17 +350,12 @@ fn point_at(curve: &[Point; 4], t: f64) -> Point {
         3.0 * t * t * (1.0 - t),
         t.powi(3),
     ];
-    let sum = |part: fn(&Point) -> f64| {
-        curve
-            .iter()
-            .zip(weights)
-            .map(|(point, weight)| part(point) * weight)
-            .sum()
-    };
-    Point {
-        x: sum(|point| point.x),
-        y: sum(|point| point.y),
+    let mut point = Point { x: 0.0, y: 0.0 };
+    for (corner, weight) in curve.iter().zip(weights) {
+        point.x += corner.x * weight;
+        point.y += corner.y * weight;
     }
+    point
 }
 
 /// Writes the name of an arrow's property in a free area, for a shared name near the end. Returns false if there is none.
@@ -362,17 +367,22 @@ fn write_name(
     taken: &mut Vec<Area>,
 ) -> bool {
     let name = arrow.name();
-    let half = name.chars().count() as f64 * CHARACTER / 2.0 + 2.0;
-    let area = |t: f64| {
-        let Point { x, y } = point_at(curve, t);
-        [x - half, y - LINE / 2.0, x + half, y + LINE / 2.0]
-    };
+    let half = name.chars().count() as f64 * CHARACTER_WIDTH / 2.0 + 2.0;
     let alone = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
     let near_end = [0.8, 0.76, 0.72, 0.68, 0.64, 0.6, 0.84];
-    let places = if is_shared { near_end } else { alone }.map(area);
-    let Some(area) = places
+    let positions = if is_shared { near_end } else { alone };
+    let areas = positions.map(|t| {
+        let Point { x, y } = point_at(curve, t);
+        [
+            x - half,
+            y - LINE_HEIGHT / 2.0,
+            x + half,
+            y + LINE_HEIGHT / 2.0,
+        ]
+    });
+    let Some(area) = areas
         .into_iter()
-        .find(|area| !taken.iter().any(|other| meet(area, other)))
+        .find(|area| !taken.iter().any(|other| is_overlapping(area, other)))
     else {
         return false;
     };
@@ -389,7 +399,7 @@ fn write_name(
 }
 
 /// Maps a count to the interval from 0 to 1 on a logarithmic scale.
-fn share(count: u64, most: u64) -> f64 {
+fn log_share(count: u64, most: u64) -> f64 {
     if most == 0 {
         0.0
     } else {
@@ -437,7 +447,9 @@ mod tests {
                     "{nodes}: within the picture"
                 );
                 assert!(
-                    names[..place].iter().all(|other| !meet(one, other)),
+                    names[..place]
+                        .iter()
+                        .all(|other| !is_overlapping(one, other)),
                     "{nodes}: {place}"
                 );
             }
@@ -445,12 +457,12 @@ mod tests {
                 // Bold letters are up to 7.8 pixels wide on average.
                 let name = MAX_RADIUS_PIXELS
                     + 6.0
-                    + truncate_label(&class_name(node, "no class"), MAX_NAME_CHARACTERS)
+                    + truncate_label(&class_name(node, "no class"), MAX_NAME_CHARS)
                         .chars()
                         .count() as f64
                         * 7.8;
                 let room = if diagram.is_right(place) {
-                    BETWEEN + 2.0 * NAMES - diagram.points[place].x
+                    COLUMN_DISTANCE + 2.0 * NAME_WIDTH - diagram.points[place].x
                 } else {
                     diagram.points[place].x
                 };

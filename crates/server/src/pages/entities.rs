@@ -1,6 +1,8 @@
 //! The page of entities found by words, and of the datasets in which a resource occurs.
 
-use super::{PageContext, Piece, TextView, excerpt, pieces, readable, render, title_of};
+use super::{
+    PageContext, Piece, TextView, readable, render, shorten_around_match, split_matches, title_of,
+};
 use crate::entities::name;
 use crate::entity_search::{DEFAULT_HITS, Found, MAX_SKIPPED, Occurrence, ResourceOccurrences};
 use crate::text::{href, shorten};
@@ -11,9 +13,9 @@ use lodeseek_engine::{EntityHit, EntityRequest, EntityResponse};
 use std::collections::BTreeSet;
 
 /// Length of a literal in characters: about two lines on a wide screen.
-const MAX_LITERAL_CHARACTERS: usize = 240;
+const MAX_LITERAL_CHARS: usize = 240;
 /// Length of the name of an entity in characters.
-const MAX_NAME_CHARACTERS: usize = 120;
+const MAX_NAME_CHARS: usize = 120;
 
 /// An entity ready for the template.
 struct EntityView {
@@ -71,15 +73,15 @@ pub(crate) fn entities(
 
 /// Returns the address of the search for entities or occurrences.
 pub(super) fn address(text: &str) -> String {
-    format!("/entities?{}", parameters(&[("q", text)]))
+    format!("/entities?{}", encode_parameters(&[("q", text)]))
 }
 
 /// Returns the address of the search for datasets.
 fn dataset_search(text: &str) -> String {
-    format!("/?{}", parameters(&[("q", text)]))
+    format!("/?{}", encode_parameters(&[("q", text)]))
 }
 
-fn parameters(pairs: &[(&str, &str)]) -> String {
+fn encode_parameters(pairs: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new())
         .extend_pairs(pairs)
         .finish()
@@ -91,14 +93,6 @@ fn of_words(
     response: &EntityResponse,
     index_only: &BTreeSet<DatasetId>,
 ) -> EntitiesPage {
-    let depth = request.depth.to_string();
-    let link = |skip: usize| {
-        let skip = skip.to_string();
-        let mut pairs = vec![("q", request.text.as_str()), ("skip", skip.as_str())];
-        pairs.extend((request.depth != DEFAULT_HITS).then_some(("k", depth.as_str())));
-        pairs.extend(request.datasets.iter().map(|id| ("dataset", id.as_str())));
-        format!("/entities?{}", parameters(&pairs))
-    };
     let end = request.skip + response.hits.len();
     let mut notes = vec![format!(
         "{} {}",
@@ -115,17 +109,30 @@ fn of_words(
         entities: response
             .hits
             .iter()
-            .map(|hit| entity(&page, hit, response, index_only))
+            .map(|hit| entity_view(&page, hit, response, index_only))
             .collect(),
         occurrences: Vec::new(),
         is_resource: false,
         first: request.skip + 1,
-        previous: (request.skip > 0).then(|| link(request.skip.saturating_sub(request.depth))),
-        next: (!response.hits.is_empty() && has_next(end, response.total)).then(|| link(end)),
+        previous: (request.skip > 0)
+            .then(|| page_address(request, request.skip.saturating_sub(request.depth))),
+        next: (!response.hits.is_empty() && has_next(end, response.total))
+            .then(|| page_address(request, end)),
         search: dataset_search(&request.text),
         everywhere: address(&request.text),
         page,
     }
+}
+
+/// Returns the address of the search for entities after skipping `skip` of them.
+fn page_address(request: &EntityRequest, skip: usize) -> String {
+    let (skip, depth) = (skip.to_string(), request.depth.to_string());
+    let mut pairs = vec![("q", request.text.as_str()), ("skip", skip.as_str())];
+    if request.depth != DEFAULT_HITS {
+        pairs.push(("k", depth.as_str()));
+    }
+    pairs.extend(request.datasets.iter().map(|id| ("dataset", id.as_str())));
+    format!("/entities?{}", encode_parameters(&pairs))
 }
 
 /// Returns true if entities follow the first `end`, and may be requested.
@@ -133,7 +140,7 @@ fn has_next(end: usize, total: u64) -> bool {
     (end as u64) < total && end <= MAX_SKIPPED
 }
 
-fn entity(
+fn entity_view(
     page: &PageContext,
     hit: &EntityHit,
     response: &EntityResponse,
@@ -147,9 +154,9 @@ fn entity(
         readable(&subject.label)
     };
     let in_literal = response.words.in_text(&hit.triple.object.label);
-    let literal = excerpt(
+    let literal = shorten_around_match(
         &readable(&hit.triple.object.label),
-        MAX_LITERAL_CHARACTERS,
+        MAX_LITERAL_CHARS,
         &in_literal,
     );
     EntityView {
@@ -158,17 +165,17 @@ fn entity(
         } else {
             format!(
                 "{dataset}/entity?{}",
-                parameters(&[("iri", &name(subject))])
+                encode_parameters(&[("iri", &name(subject))])
             )
         },
-        label: pieces(
-            &shorten(&label, MAX_NAME_CHARACTERS),
+        label: split_matches(
+            &shorten(&label, MAX_NAME_CHARS),
             response.words.in_text(&label),
         ),
         title: readable(&hit.title),
         property: hit.triple.predicate.label.clone(),
         literal: TextView {
-            pieces: pieces(&literal, in_literal),
+            pieces: split_matches(&literal, in_literal),
             lang: page.foreign(hit.triple.object.language.as_deref()),
         },
         dataset,
@@ -196,7 +203,7 @@ fn of_resource(
         occurrences: found
             .datasets
             .iter()
-            .map(|one| occurrence(&page, one, resource))
+            .map(|one| occurrence_view(&page, one, resource))
             .collect(),
         is_resource: true,
         first: 1,
@@ -208,7 +215,7 @@ fn of_resource(
     }
 }
 
-fn occurrence(page: &PageContext, one: &Occurrence, resource: &str) -> OccurrenceView {
+fn occurrence_view(page: &PageContext, one: &Occurrence, resource: &str) -> OccurrenceView {
     let dataset = href(&one.metadata.id);
     let uses = [
         ("occurs-as-subject", one.uses.subject),
@@ -220,7 +227,10 @@ fn occurrence(page: &PageContext, one: &Occurrence, resource: &str) -> Occurrenc
     let has_page = one.uses.subject + one.uses.object + one.uses.class > 0;
     OccurrenceView {
         href: if has_page {
-            format!("{dataset}/entity?{}", parameters(&[("iri", resource)]))
+            format!(
+                "{dataset}/entity?{}",
+                encode_parameters(&[("iri", resource)])
+            )
         } else {
             dataset
         },

@@ -2,7 +2,7 @@
 
 use super::diagram::class_name;
 use super::{PageContext, entities, readable, render, title_of};
-use crate::entities::{Entity, MAX_PAGE_TRIPLES, TriplePage, name};
+use crate::entities::{Entity, MAX_PAGE_TRIPLES, name};
 use crate::text::{href, is_web, shorten};
 use askama::Template;
 use axum::response::Response;
@@ -74,6 +74,29 @@ struct Pages {
     next: Option<String>,
 }
 
+impl Pages {
+    /// Returns the links for the triples of a direction: 0 from the resource, 1 to it.
+    fn new(dataset: &str, found: &Entity, direction: usize) -> Self {
+        let page = [&found.out, &found.to][direction];
+        let previous = page.skipped.saturating_sub(MAX_PAGE_TRIPLES);
+        Self {
+            from: page.skipped + 1,
+            until: page.end(),
+            previous: (page.skipped > 0).then(|| skip_address(dataset, found, direction, previous)),
+            next: page
+                .more
+                .then(|| skip_address(dataset, found, direction, page.end())),
+        }
+    }
+}
+
+/// Returns the address of a resource's page after skipping other triples of one direction.
+fn skip_address(dataset: &str, found: &Entity, direction: usize, skip: usize) -> String {
+    let mut skipped = [found.out.skipped, found.to.skipped];
+    skipped[direction] = skip;
+    address(dataset, &found.name, skipped)
+}
+
 /// Returns the address of a resource's page.
 pub(super) fn address(dataset: &str, name: &str, [skip, to]: [usize; 2]) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
@@ -97,21 +120,6 @@ pub(super) fn entity_label(page: &PageContext, entity: &Entity, max_characters: 
 /// Renders the page of a resource.
 pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Response {
     let dataset = href(&card.metadata.id);
-    let skipped = [found.out.skipped, found.to.skipped];
-    let pages = |place: usize, page: &TriplePage| {
-        let link = |skip: usize| {
-            let mut moved = skipped;
-            moved[place] = skip;
-            address(&dataset, &found.name, moved)
-        };
-        Pages {
-            from: page.skipped + 1,
-            until: page.end(),
-            previous: (page.skipped > 0)
-                .then(|| link(page.skipped.saturating_sub(MAX_PAGE_TRIPLES))),
-            next: page.more.then(|| link(page.end())),
-        }
-    };
     render(&EntityPage {
         title: title_of(page, &card.metadata).0,
         label: entity_label(page, found, 200),
@@ -120,21 +128,21 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
         outside: Some(found.name.clone()).filter(|name| is_web(name)),
         elsewhere: (!found.name.starts_with("_:"))
             .then(|| entities::address(&format!("<{}>", found.name))),
-        out: properties(
+        out: group_by_property(
             &dataset,
             found,
             &found.out.triples,
-            MAX_VALUE_CHARACTERS,
+            MAX_VALUE_CHARS,
             |triple| &triple.object,
         ),
-        to: properties(
+        to: group_by_property(
             &dataset,
             found,
             &found.to.triples,
-            MAX_VALUE_CHARACTERS,
+            MAX_VALUE_CHARS,
             |triple| &triple.subject,
         ),
-        pages: [pages(0, &found.out), pages(1, &found.to)],
+        pages: [0, 1].map(|direction| Pages::new(&dataset, found, direction)),
         dataset,
         page: page.clone(),
     })
@@ -142,17 +150,17 @@ pub(crate) fn entity(page: &PageContext, card: &Card, found: &Entity) -> Respons
 
 /// Returns the properties of a resource with short values, for a row of a table.
 pub(super) fn properties_of(dataset: &str, entity: &Entity) -> Vec<PropertyView> {
-    properties(
+    group_by_property(
         dataset,
         entity,
         &entity.out.triples,
-        MAX_EXAMPLE_CHARACTERS,
+        MAX_EXAMPLE_CHARS,
         |triple| &triple.object,
     )
 }
 
 /// Groups triples by property, in the order of the first occurrence.
-fn properties(
+fn group_by_property(
     dataset: &str,
     entity: &Entity,
     triples: &[LabelledTriple],
@@ -161,7 +169,7 @@ fn properties(
 ) -> Vec<PropertyView> {
     let mut properties: Vec<PropertyView> = Vec::new();
     for triple in triples {
-        let value = value(dataset, entity, other(triple), most);
+        let value = value_view(dataset, entity, other(triple), most);
         match properties
             .iter_mut()
             .find(|property| property.iri == triple.predicate.value)
@@ -178,10 +186,10 @@ fn properties(
 }
 
 /// Maximum number of characters of a value, and of one in an example.
-const MAX_VALUE_CHARACTERS: usize = 2000;
-const MAX_EXAMPLE_CHARACTERS: usize = 160;
+const MAX_VALUE_CHARS: usize = 2000;
+const MAX_EXAMPLE_CHARS: usize = 160;
 
-fn value(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> ValueView {
+fn value_view(dataset: &str, entity: &Entity, term: &LabelledTerm, most: usize) -> ValueView {
     let name = name(term);
     let is_here = term.is_resource() && (entity.described.contains(&name) || name == entity.name);
     let outside = term.kind == TermKind::Iri && !is_here && is_web(&name) && !term.is_cut();
@@ -216,9 +224,10 @@ pub(super) fn examples(
     found: &[(usize, Entity)],
 ) -> Vec<ExampleView> {
     let dataset = href(&card.metadata.id);
-    let view = |(place, entity): &(usize, Entity)| {
+    let mut examples = Vec::with_capacity(found.len());
+    for (place, entity) in found {
         let class = &card.schema.nodes[*place];
-        ExampleView {
+        examples.push(ExampleView {
             class: page.locale.text_with(
                 "one-of",
                 &[
@@ -229,15 +238,9 @@ pub(super) fn examples(
             iri: class.class.clone().unwrap_or_default(),
             label: entity_label(page, entity, 120),
             href: address(&dataset, &entity.name, [0, 0]),
-            properties: properties(
-                &dataset,
-                entity,
-                &entity.out.triples,
-                MAX_EXAMPLE_CHARACTERS,
-                |triple| &triple.object,
-            ),
+            properties: properties_of(&dataset, entity),
             more: entity.out.more,
-        }
-    };
-    found.iter().map(view).collect()
+        });
+    }
+    examples
 }

@@ -58,10 +58,10 @@ const MAX_TOPICS: usize = 12;
 /// Minimum number of years with datasets in a histogram.
 const MIN_HISTOGRAM_YEARS: usize = 5;
 /// Height of the tallest bar in pixels.
-const HEIGHT: u64 = 40;
+const HISTOGRAM_HEIGHT: u64 = 40;
 /// Number of years shown: bars must be visible. A later year in a filter extends the range by a few years.
-const YEARS: i32 = 60;
-const LATER: i32 = 5;
+const MAX_HISTOGRAM_YEARS: i32 = 60;
+const MAX_LATER_YEARS: i32 = 5;
 
 /// An active filter with a link to remove it.
 pub(super) struct Chip {
@@ -223,16 +223,16 @@ pub(super) fn label(page: &PageContext, facet: Facet, value: &str) -> String {
         Facet::SuggestedTheme => Facet::Theme,
         other => other,
     };
-    let is_value =
-        |known: &&(Facet, &str, &str)| known.0 == listed && known.1.eq_ignore_ascii_case(value);
-    match LOCALIZED.iter().find(is_value) {
-        Some((_, _, id)) => page.text(id),
-        None => readable(&facet_label(facet, value)),
+    for (known_facet, known_value, id) in LOCALIZED {
+        if *known_facet == listed && known_value.eq_ignore_ascii_case(value) {
+            return page.text(id);
+        }
     }
+    readable(&facet_label(facet, value))
 }
 
 /// Returns the filter without a value, or with it if it is not active.
-fn toggled(filter: &Filter, facet: Facet, value: &str) -> Filter {
+fn toggle_value(filter: &Filter, facet: Facet, value: &str) -> Filter {
     let filter = filter.clone();
     if filter.contains(facet, value) {
         filter.without(facet, value)
@@ -246,7 +246,7 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
     let filter = results.filter;
     let mut chips = Vec::new();
     if let Some(year) = filter.since {
-        let href = results.filtered(&Filter {
+        let href = results.address_with_filter(&Filter {
             since: None,
             ..filter.clone()
         });
@@ -256,7 +256,7 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         });
     }
     if let Some(year) = filter.until {
-        let href = results.filtered(&Filter {
+        let href = results.address_with_filter(&Filter {
             until: None,
             ..filter.clone()
         });
@@ -266,7 +266,7 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         });
     }
     if let Some(within) = filter.within {
-        let href = results.filtered(&Filter {
+        let href = results.address_with_filter(&Filter {
             within: None,
             ..filter.clone()
         });
@@ -276,7 +276,7 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         });
     }
     if let Some(covers) = filter.covers {
-        let href = results.filtered(&Filter {
+        let href = results.address_with_filter(&Filter {
             covers: None,
             ..filter.clone()
         });
@@ -290,12 +290,12 @@ pub(super) fn chips(page: &PageContext, results: &Results<'_>) -> Vec<Chip> {
         others.columns.retain(|other| other != condition);
         chips.push(Chip {
             label: page.text_with("filter-column", "column", condition.to_string()),
-            href: results.filtered(&others),
+            href: results.address_with_filter(&others),
         });
     }
     for (facet, value) in &filter.values {
         let name = page.text(&format!("filter-{facet}"));
-        let href = results.filtered(&toggled(filter, *facet, value));
+        let href = results.address_with_filter(&toggle_value(filter, *facet, value));
         chips.push(Chip {
             label: page.text_with2(
                 "filter-value",
@@ -334,7 +334,7 @@ pub(super) fn unknown_values(
             let value = facet_value(facet, similar);
             chips.push(Chip {
                 label: label(page, facet, &value),
-                href: results.filtered(&others.clone().with(facet, value)),
+                href: results.address_with_filter(&others.clone().with(facet, value)),
             });
         }
         values.push((text, chips));
@@ -367,7 +367,7 @@ pub(super) fn facets(
         let Some(one) = counts.facets.iter().find(|one| one.facet == facet) else {
             continue;
         };
-        if !has_choice(one, total) || repeats(one, counts) {
+        if !has_choice(one, total) || repeats_publishers(one, counts) {
             continue;
         }
         let is_chosen = one.values.iter().any(|value| value.chosen);
@@ -505,24 +505,15 @@ pub(super) fn topic_labels(
 }
 
 /// If the authors are the publishers, the facets are equal.
-fn repeats(one: &FacetValues, counts: &FacetCounts) -> bool {
-    let is_equal =
-        |other: &FacetValues| (&other.values, other.distinct) == (&one.values, one.distinct);
+fn repeats_publishers(one: &FacetValues, counts: &FacetCounts) -> bool {
     one.facet == Facet::Creator
-        && counts
-            .facets
-            .iter()
-            .any(|other| other.facet == Facet::Publisher && is_equal(other))
+        && counts.facets.iter().any(|other| {
+            other.facet == Facet::Publisher
+                && (&other.values, other.distinct) == (&one.values, one.distinct)
+        })
 }
 
 fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> FacetView {
-    let value = |value: &ValueCount| ValueView {
-        label: label(page, one.facet, &value.value),
-        title: value.value.clone(),
-        count: value.count,
-        chosen: value.chosen,
-        href: results.filtered(&toggled(results.filter, one.facet, &value.value)),
-    };
     // Active values are always visible; those of the machinery come last. Equal counts are ordered by label.
     let mut values: Vec<&ValueCount> = one.values.iter().collect();
     let collation = Collation::new(page.locale.locale().tag());
@@ -535,7 +526,17 @@ fn facet_view(page: &PageContext, one: &FacetValues, results: &Results<'_>) -> F
             label,
         )
     });
-    let mut first: Vec<ValueView> = values.into_iter().map(value).collect();
+    let mut first = Vec::with_capacity(values.len());
+    for value in values {
+        let filter = toggle_value(results.filter, one.facet, &value.value);
+        first.push(ValueView {
+            label: label(page, one.facet, &value.value),
+            title: value.value.clone(),
+            count: value.count,
+            chosen: value.chosen,
+            href: results.address_with_filter(&filter),
+        });
+    }
     // Unfolding a single value would need as much space as showing it.
     let more = if first.len() > MAX_UNFOLDED_VALUES + 1 {
         first.split_off(MAX_UNFOLDED_VALUES)
@@ -614,7 +615,7 @@ pub(super) fn years(
         is_covered,
         has_periods: covered.is_some() || filter.covers.is_some(),
         unknown: years.unknown,
-        histogram: scale.and_then(|scale| histogram(page, scale, years, filter)),
+        histogram: scale.and_then(|scale| histogram_view(page, scale, years, filter)),
         fields: results.fields(&Filter {
             since: None,
             until: None,
@@ -629,7 +630,7 @@ fn year_text(year: Option<i32>) -> String {
 }
 
 /// Returns the histogram; `None` for so few years that it shows nothing.
-fn histogram(
+fn histogram_view(
     page: &PageContext,
     scale: Scale,
     years: &YearCounts,
@@ -657,45 +658,49 @@ impl Scale {
     /// Returns the scale for the known years and the filter; `None` for a single year.
     fn new(years: &YearCounts, filter: &Filter) -> Option<Self> {
         let (&oldest, &newest) = (years.known.keys().next()?, years.known.keys().next_back()?);
-        let ends = || filter.since.into_iter().chain(filter.until);
-        let latest = ends().max().unwrap_or(newest).max(newest);
-        let earliest = ends().min().unwrap_or(oldest).min(oldest);
+        let (mut earliest, mut latest) = (oldest, newest);
+        for year in filter.since.into_iter().chain(filter.until) {
+            earliest = earliest.min(year);
+            latest = latest.max(year);
+        }
         let scale = Self {
-            first: earliest.max(newest - YEARS + 1),
-            last: latest.min(newest + LATER),
+            first: earliest.max(newest - MAX_HISTOGRAM_YEARS + 1),
+            last: latest.min(newest + MAX_LATER_YEARS),
         };
         (scale.first < scale.last).then_some(scale)
     }
 
     fn bars(self, years: &YearCounts, filter: &Filter) -> Vec<YearBar> {
-        let in_year = |year: i32| -> u64 {
-            let from = if year == self.first { i32::MIN } else { year };
-            years.known.range(from..=year).map(|(_, count)| count).sum()
-        };
         let tallest = (self.first..=self.last)
-            .map(in_year)
+            .map(|year| self.count_in_year(years, year))
             .max()
             .unwrap_or(1)
             .max(1);
         let passing = filter.since.unwrap_or(i32::MIN)..=filter.until.unwrap_or(i32::MAX);
-        let bar = |year: i32| {
-            let count = in_year(year);
+        let mut bars = Vec::new();
+        for year in self.first..=self.last {
+            let count = self.count_in_year(years, year);
+            if count == 0 {
+                continue;
+            }
             // Small counts remain visible.
-            let height = (count * HEIGHT).div_ceil(tallest);
-            let passes = passing.contains(&year);
-            YearBar {
+            let height = (count * HISTOGRAM_HEIGHT).div_ceil(tallest);
+            bars.push(YearBar {
                 year,
                 count,
                 x: (year - self.first) * 10,
-                y: HEIGHT - height,
+                y: HISTOGRAM_HEIGHT - height,
                 height,
-                passes,
-            }
-        };
-        (self.first..=self.last)
-            .map(bar)
-            .filter(|bar| bar.count > 0)
-            .collect()
+                passes: passing.contains(&year),
+            });
+        }
+        bars
+    }
+
+    /// Counts the datasets of a year. The first year of the scale includes all earlier ones.
+    fn count_in_year(self, years: &YearCounts, year: i32) -> u64 {
+        let from = if year == self.first { i32::MIN } else { year };
+        years.known.range(from..=year).map(|(_, count)| count).sum()
     }
 }
 
@@ -706,10 +711,10 @@ mod tests {
     #[test]
     fn a_choice_is_taken_back_whatever_its_case() {
         let filter = Filter::until(2018).with(Facet::Task, "image Captioning");
-        let without = toggled(&filter, Facet::Task, "Image Captioning");
+        let without = toggle_value(&filter, Facet::Task, "Image Captioning");
         assert_eq!(without, Filter::until(2018));
         assert_eq!(
-            toggled(&without, Facet::Task, "x"),
+            toggle_value(&without, Facet::Task, "x"),
             Filter::until(2018).with(Facet::Task, "x")
         );
     }

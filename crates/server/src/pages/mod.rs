@@ -38,7 +38,7 @@ use axum::http::{StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use lodeseek_catalog::{Extent, Metadata, Text, Work, preferred};
+use lodeseek_catalog::{Extent, Metadata, Text, Work, select_text};
 use lodeseek_engine::{Card, DatasetReference, QueryWords, SnippetCell, SnippetTable};
 use lodeseek_rdf::repair_encoding;
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind};
@@ -107,15 +107,19 @@ struct ErrorPage {
 
 /// Converts a work of a dataset. IRIs that were generated for works without one are no links.
 fn work_view(work: &Work, dataset: &str) -> WorkView {
-    let is_own = |iri: &str| {
-        iri.strip_prefix(dataset)
-            .is_some_and(|part| part.starts_with('#'))
-    };
     WorkView {
         title: work.title.clone(),
         issued: work.issued.clone().unwrap_or_default(),
-        href: work.iri.clone().filter(|iri| is_web(iri) && !is_own(iri)),
+        href: work
+            .iri
+            .clone()
+            .filter(|iri| is_web(iri) && !is_fragment_of(iri, dataset)),
     }
+}
+
+fn is_fragment_of(iri: &str, document: &str) -> bool {
+    iri.strip_prefix(document)
+        .is_some_and(|part| part.starts_with('#'))
 }
 
 /// Returns the publisher of a duplicate, or its id if the publisher is unknown.
@@ -128,16 +132,8 @@ fn source_name(other: &DatasetReference) -> String {
 
 /// Splits a text into parts with and without matches, without punctuation around matches. In a sequence joined by
 /// punctuation (an address, a compound) only the matching parts are marked; the whole is if all or none of them match.
-fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
+fn split_matches(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut add = |text: &str, matched: bool| match pieces.last_mut() {
-        Some(last) if !matched && !last.matched => last.text.push_str(text),
-        _ if text.is_empty() => {}
-        _ => pieces.push(Piece {
-            text: text.to_owned(),
-            matched,
-        }),
-    };
     for word in text.split_inclusive(char::is_whitespace) {
         let start = word.find(char::is_alphanumeric).unwrap_or(0);
         let end = word
@@ -145,20 +141,32 @@ fn pieces(text: &str, is_match: impl Fn(&str) -> bool) -> Vec<Piece> {
             .len()
             .max(start);
         if is_match(word) {
-            add(&word[..start], false);
-            marked(&word[start..end], &is_match)
-                .into_iter()
-                .for_each(|(part, matched)| add(part, matched));
-            add(&word[end..], false);
+            add_piece(&mut pieces, &word[..start], false);
+            for (part, matched) in split_matching_word(&word[start..end], &is_match) {
+                add_piece(&mut pieces, part, matched);
+            }
+            add_piece(&mut pieces, &word[end..], false);
         } else {
-            add(word, false);
+            add_piece(&mut pieces, word, false);
         }
     }
     pieces
 }
 
+/// Adds a text that is not empty. Texts without a match are joined.
+fn add_piece(pieces: &mut Vec<Piece>, text: &str, matched: bool) {
+    match pieces.last_mut() {
+        Some(last) if !matched && !last.matched => last.text.push_str(text),
+        _ if text.is_empty() => {}
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            matched,
+        }),
+    }
+}
+
 /// Returns about `length` characters of a text: its beginning or, if the first match is later, a part around it.
-fn excerpt(text: &str, length: usize, is_match: impl Fn(&str) -> bool) -> String {
+fn shorten_around_match(text: &str, length: usize, is_match: impl Fn(&str) -> bool) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let first = words.iter().position(|word| is_match(word)).unwrap_or(0);
     let before: usize = words[..first]
@@ -183,12 +191,7 @@ fn excerpt(text: &str, length: usize, is_match: impl Fn(&str) -> bool) -> String
 }
 
 /// Splits a matching word into parts. The boolean is true for parts to be marked.
-fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
-    // Punctuation outside ASCII may be part of a letter: vowel signs, joiners.
-    let is_between = |part: &str| {
-        part.chars()
-            .all(|character| character.is_ascii_punctuation())
-    };
+fn split_matching_word(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
     let parts = word.split_inclusive(|character: char| character.is_ascii_punctuation());
     let parts = parts.flat_map(|part| {
         let (name, behind) = part.split_at(
@@ -198,13 +201,24 @@ fn marked(word: &str, is_match: impl Fn(&str) -> bool) -> Vec<(&str, bool)> {
         [name, behind].into_iter().filter(|part| !part.is_empty())
     });
     let parts: Vec<(&str, bool)> = parts
-        .map(|part| (part, !is_between(part) && is_match(part)))
+        .map(|part| (part, !is_punctuation(part) && is_match(part)))
         .collect();
-    let names = || parts.iter().filter(|(part, _)| !is_between(part));
-    if names().all(|(_, matched)| *matched) || names().all(|(_, matched)| !matched) {
+    let mut are_matches = Vec::new();
+    for (part, matched) in &parts {
+        if !is_punctuation(part) {
+            are_matches.push(*matched);
+        }
+    }
+    if !are_matches.contains(&false) || !are_matches.contains(&true) {
         return vec![(word, true)];
     }
     parts
+}
+
+/// Punctuation outside ASCII is excluded. It may be part of a letter: vowel signs, joiners.
+fn is_punctuation(text: &str) -> bool {
+    text.chars()
+        .all(|character| character.is_ascii_punctuation())
 }
 
 /// Returns a predicate that is true for the words of a text by which a query finds it. Without a query there are none.
@@ -214,8 +228,16 @@ fn matches_in<'q>(words: Option<&'q QueryWords>, text: &str) -> impl Fn(&str) ->
 }
 
 fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleView {
-    let term = |term: &LabelledTerm| TermView {
-        pieces: pieces(
+    TripleView {
+        subject: term_view(&triple.subject, words),
+        predicate: term_view(&triple.predicate, words),
+        object: term_view(&triple.object, words),
+    }
+}
+
+fn term_view(term: &LabelledTerm, words: Option<&QueryWords>) -> TermView {
+    TermView {
+        pieces: split_matches(
             &shorten(&readable(&term.label), 160),
             matches_in(words, &term.label),
         ),
@@ -226,16 +248,11 @@ fn triple_view(triple: &LabelledTriple, words: Option<&QueryWords>) -> TripleVie
         },
         language: term.language.clone().unwrap_or_default(),
         direction: term.direction.clone().unwrap_or_default(),
-    };
-    TripleView {
-        subject: term(&triple.subject),
-        predicate: term(&triple.predicate),
-        object: term(&triple.object),
     }
 }
 
 /// Maximum length of a shown cell in characters.
-const MAX_CELL_CHARACTERS: usize = 120;
+const MAX_CELL_CHARS: usize = 120;
 
 fn rows_view(page: &PageContext, table: &SnippetTable, words: Option<&QueryWords>) -> RowsView {
     // Cards of earlier versions have columns without a value. Without rows, the headers remain.
@@ -280,8 +297,8 @@ fn rows_view(page: &PageContext, table: &SnippetTable, words: Option<&QueryWords
 
 /// Returns the text of a cell. A cell that matches as a whole, such as a number that satisfies a condition, is marked as a whole.
 fn cell_pieces(cell: &SnippetCell, words: Option<&QueryWords>) -> Vec<Piece> {
-    let text = shorten(&readable(&cell.text), MAX_CELL_CHARACTERS);
-    let mut pieces = pieces(&text, matches_in(words, &cell.text));
+    let text = shorten(&readable(&cell.text), MAX_CELL_CHARS);
+    let mut pieces = split_matches(&text, matches_in(words, &cell.text));
     if !cell.matched.is_empty() && pieces.iter().all(|piece| !piece.matched) {
         for piece in &mut pieces {
             piece.matched = true;
@@ -291,8 +308,8 @@ fn cell_pieces(cell: &SnippetCell, words: Option<&QueryWords>) -> Vec<Piece> {
 }
 
 /// Describes the size of a dataset: of a sample, also that of the whole dataset.
-fn size(page: &PageContext, card: &Card) -> String {
-    let held = card.profile.triples;
+fn format_size(page: &PageContext, card: &Card) -> String {
+    let stored = card.profile.triples;
     match card
         .remote
         .as_ref()
@@ -300,17 +317,17 @@ fn size(page: &PageContext, card: &Card) -> String {
     {
         Some((Extent::Sample, Some(all))) => page.locale.text_with(
             "triples-sample-of",
-            &[("held", &page.number(held)), ("all", &page.number(all))],
+            &[("held", &page.number(stored)), ("all", &page.number(all))],
         ),
-        Some((Extent::Sample, None)) => page.count("triples-sample", held),
-        _ => page.count("triples", held),
+        Some((Extent::Sample, None)) => page.count("triples-sample", stored),
+        _ => page.count("triples", stored),
     }
 }
 
 /// Returns the best text for the visitor, with its language.
 fn best_text<'t>(page: &PageContext, texts: &'t [Text]) -> Option<&'t Text> {
     let languages: Vec<&str> = page.languages.iter().map(String::as_str).collect();
-    preferred(texts, &languages)
+    select_text(texts, &languages)
 }
 
 /// Returns the title of a dataset for the visitor, or its id.
@@ -413,7 +430,7 @@ async fn icon(State(state): State<AppState>) -> impl IntoResponse {
 
 /// `GET /logo`: the logo of the portal.
 async fn logo(State(state): State<AppState>, page: PageContext) -> Response {
-    served(state.branding.logo(), page).await
+    serve_file(state.branding.logo(), page).await
 }
 
 /// `GET /theme/{name}`: a file of the theme.
@@ -422,10 +439,10 @@ async fn theme_file(
     Path(name): Path<String>,
     page: PageContext,
 ) -> Response {
-    served(state.branding.theme.file(&name), page).await
+    serve_file(state.branding.theme.file(&name), page).await
 }
 
-async fn served(file: Option<&ServedFile>, page: PageContext) -> Response {
+async fn serve_file(file: Option<&ServedFile>, page: PageContext) -> Response {
     match file {
         Some(file) => {
             let headers = [
@@ -463,7 +480,10 @@ mod tests {
                 piece.text
             }
         };
-        pieces(text, is_match).into_iter().map(shown).collect()
+        split_matches(text, is_match)
+            .into_iter()
+            .map(shown)
+            .collect()
     }
 
     #[test]
@@ -473,19 +493,22 @@ mod tests {
             "stone ".repeat(40).trim(),
             "sand ".repeat(40).trim()
         );
-        let found = excerpt(&text, 60, |word| word == "water");
+        let found = shorten_around_match(&text, 60, |word| word == "water");
         assert!(
             found.starts_with("… stone") && found.contains(" water sand") && found.ends_with('…'),
             "{found}"
         );
         assert!(found.chars().count() <= 63, "{found}");
-        let begin = excerpt(&text, 60, |word| word == "stone");
+        let begin = shorten_around_match(&text, 60, |word| word == "stone");
         assert!(
             begin.starts_with("stone") && begin.ends_with('…'),
             "{begin}"
         );
-        assert_eq!(excerpt(" a  short\ntext ", 60, |_| false), "a short text");
-        assert_eq!(excerpt("", 60, |_| true), "");
+        assert_eq!(
+            shorten_around_match(" a  short\ntext ", 60, |_| false),
+            "a short text"
+        );
+        assert_eq!(shorten_around_match("", 60, |_| true), "");
     }
 
     #[test]

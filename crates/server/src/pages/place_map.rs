@@ -5,14 +5,14 @@ use lodeseek_snippet::escape_xml;
 use std::fmt::Write;
 
 /// Distance of the lines of the graticule in degrees.
-const STEP: i32 = 30;
+const GRATICULE_DEGREES: i32 = 30;
 /// A box smaller than this number of degrees gets a ring, so that it can be found.
-const SMALL: f64 = 12.0;
+const MIN_VISIBLE_DEGREES: f64 = 12.0;
 /// Outline of land, as the data of a path: Natural Earth, 1:110 million, in the public domain. `tools/land_outline.py`
 /// derives it.
 const LAND: &str = include_str!("../../assets/land.txt");
 /// Radius of the ring in degrees.
-const RING: f64 = 7.0;
+const RING_RADIUS_DEGREES: f64 = 7.0;
 
 /// Draws the map. A degree is a pixel: the west is left, the north is up.
 pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
@@ -23,10 +23,10 @@ pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
         LAND.trim_end()
     );
     // Writing to a text cannot fail.
-    for x in (STEP..360).step_by(STEP as usize) {
+    for x in (GRATICULE_DEGREES..360).step_by(GRATICULE_DEGREES as usize) {
         let _ = write!(svg, "M{x} 0V180");
     }
-    for y in (STEP..180).step_by(STEP as usize) {
+    for y in (GRATICULE_DEGREES..180).step_by(GRATICULE_DEGREES as usize) {
         let _ = write!(svg, "M0 {y}H360");
     }
     // The equator and the prime meridian.
@@ -47,11 +47,11 @@ pub(super) fn draw(bounds: BoundingBox, title: &str) -> String {
         );
     }
     let width: f64 = parts.iter().map(|(left, right)| right - left).sum();
-    if width < SMALL && height < SMALL {
+    if width < MIN_VISIBLE_DEGREES && height < MIN_VISIBLE_DEGREES {
         let (x, y) = ((left + width / 2.0) % 360.0, top + height / 2.0);
         let _ = write!(
             svg,
-            "<circle class=\"ring\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{RING}\"/>"
+            "<circle class=\"ring\" cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{RING_RADIUS_DEGREES}\"/>"
         );
     }
     svg.push_str("</svg>");

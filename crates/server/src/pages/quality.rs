@@ -4,9 +4,10 @@ use super::{PageContext, readable, render};
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
-use lodeseek_engine::{MAX_PUBLISHERS, WORST_DATASETS};
+use lodeseek_engine::{MAX_PUBLISHERS, MAX_WORST_DATASETS};
 use lodeseek_quality::{
-    Assessment, DatasetLabel, Dimension, Outcome, Overview, POINTS, Points, Problem,
+    Assessment, DatasetLabel, Dimension, Finding, Outcome, Overview, MAX_SCORE, Points, Problem,
+    PublisherRow,
 };
 
 #[derive(Template)]
@@ -81,7 +82,7 @@ struct FindingView {
     /// The outcome in words.
     label: String,
     sign: &'static str,
-    given: u32,
+    points: u32,
     weight: u32,
     reason: String,
 }
@@ -101,38 +102,24 @@ pub(crate) fn quality_of(
 }
 
 fn all_page(page: &PageContext, overview: &Overview) -> AllPage {
-    let share = |dimension: Dimension| {
-        overview
-            .percent_of(dimension)
-            .map(|percent| (dimension_name(page, dimension), percent))
-    };
+    let mut dimensions = Vec::new();
+    for dimension in Dimension::ALL {
+        if let Some(percent) = overview.percent_of(dimension) {
+            dimensions.push((dimension_name(page, dimension), percent));
+        }
+    }
     let publishers = overview.publishers();
     let more_publishers = publishers.len().saturating_sub(MAX_PUBLISHERS);
-    let publisher = |row: &lodeseek_quality::PublisherRow| PublisherView {
-        name: row
-            .name
-            .as_deref()
-            .map_or_else(|| page.text("quality-no-publisher"), readable),
-        datasets: row.datasets,
-        mean: format!("{:.1}", row.mean),
-        score: row.mean.round() as u32,
-        advice: row.worst.map_or("", |problem| problem.indicator.advice()),
-    };
-    let row = |row: &&lodeseek_quality::DatasetRow| RowView {
-        href: format!("{}/quality", href(&row.dataset.id)),
-        title: readable(&row.dataset.title),
-        score: row.score,
-    };
     AllPage {
         page: page.clone(),
         datasets: overview.len(),
         mean: format!("{:.1}", overview.mean()),
-        of: POINTS,
+        of: MAX_SCORE,
         bands: overview
             .bands()
             .map(|(band, count)| (page.text(&format!("band-{}", band.name())), count))
             .into(),
-        dimensions: Dimension::ALL.into_iter().filter_map(share).collect(),
+        dimensions,
         problems: overview
             .problems()
             .iter()
@@ -142,10 +129,31 @@ fn all_page(page: &PageContext, overview: &Overview) -> AllPage {
         publishers: publishers
             .iter()
             .take(MAX_PUBLISHERS)
-            .map(publisher)
+            .map(|row| publisher_view(page, row))
             .collect(),
         more_publishers,
-        worst: overview.worst(WORST_DATASETS).iter().map(row).collect(),
+        worst: overview
+            .worst(MAX_WORST_DATASETS)
+            .iter()
+            .map(|row| RowView {
+                href: format!("{}/quality", href(&row.dataset.id)),
+                title: readable(&row.dataset.title),
+                score: row.score,
+            })
+            .collect(),
+    }
+}
+
+fn publisher_view(page: &PageContext, row: &PublisherRow) -> PublisherView {
+    PublisherView {
+        name: row
+            .name
+            .as_deref()
+            .map_or_else(|| page.text("quality-no-publisher"), readable),
+        datasets: row.datasets,
+        mean: format!("{:.1}", row.mean),
+        score: row.mean.round() as u32,
+        advice: row.worst.map_or("", |problem| problem.indicator.advice()),
     }
 }
 
@@ -170,7 +178,7 @@ fn one_page(page: &PageContext, named: &DatasetLabel, found: &Assessment) -> One
         href: own,
         title: readable(&named.title),
         score: found.score(),
-        of: POINTS,
+        of: MAX_SCORE,
         band: page.text(&format!("band-{}", found.band().name())),
         band_class: found.band().name(),
         points: found.points(),
@@ -212,34 +220,35 @@ fn dimension_name(page: &PageContext, dimension: Dimension) -> String {
     page.text(&format!("dimension-{}", dimension.name()))
 }
 
+fn finding_view(page: &PageContext, finding: &Finding) -> FindingView {
+    let weight = finding.indicator.weight();
+    let (outcome, sign, points) = match finding.outcome {
+        Outcome::Met => ("met", "✓", weight),
+        Outcome::Missed => ("missed", "✗", 0),
+        Outcome::Unknown => ("unknown", "?", 0),
+    };
+    FindingView {
+        definition: finding.indicator.definition(),
+        outcome,
+        label: page.text(&format!("outcome-{outcome}")),
+        sign,
+        points,
+        weight,
+        reason: finding.reason.clone(),
+    }
+}
+
 fn dimension_view(page: &PageContext, found: &Assessment, dimension: Dimension) -> DimensionView {
     let findings = found
         .findings
         .iter()
         .filter(|finding| finding.indicator.dimension() == dimension);
-    let view = |finding: &lodeseek_quality::Finding| {
-        let weight = finding.indicator.weight();
-        let (outcome, sign, given) = match finding.outcome {
-            Outcome::Met => ("met", "✓", weight),
-            Outcome::Missed => ("missed", "✗", 0),
-            Outcome::Unknown => ("unknown", "?", 0),
-        };
-        let definition = finding.indicator.definition();
-        let label = page.text(&format!("outcome-{outcome}"));
-        FindingView {
-            definition,
-            outcome,
-            label,
-            sign,
-            given,
-            weight,
-            reason: finding.reason.clone(),
-        }
-    };
     DimensionView {
         name: dimension_name(page, dimension),
         scored: dimension.is_scored(),
         points: found.points_of(dimension),
-        findings: findings.map(view).collect(),
+        findings: findings
+            .map(|finding| finding_view(page, finding))
+            .collect(),
     }
 }

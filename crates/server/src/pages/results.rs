@@ -3,8 +3,9 @@
 use super::dataset::{SYNTAXES, content_address};
 use super::facets::{self, Chip, FacetView, PlaceView, YearsView};
 use super::{
-    PageContext, RowsView, TextView, TripleView, WorkView, best_text, error, excerpt, matches_in,
-    pieces, readable, render, rows_view, size, source_name, title_of, triple_view, work_view,
+    PageContext, RowsView, TextView, TripleView, WorkView, best_text, error, format_size,
+    matches_in, readable, render, rows_view, shorten_around_match, source_name, split_matches,
+    title_of, triple_view, work_view,
 };
 use super::{entities, similar, start};
 use crate::AppState;
@@ -40,27 +41,28 @@ use serde::Deserialize;
 use std::mem;
 use utoipa::IntoParams;
 
-const PAGE: usize = 10;
+/// Number of results of a page.
+const MAX_PAGE_HITS: usize = 10;
 /// Number of the last page that can be requested, from 0.
-const MAX_PAGE: usize = 1000;
+const MAX_PAGE_NUMBER: usize = 1000;
 /// Number of triples of a snippet shown with a hit.
 const MAX_HIT_TRIPLES: usize = 6;
 /// Number of tasks, modalities and languages shown with a hit.
-const MAX_THEMES: usize = 6;
+const MAX_HIT_THEMES: usize = 6;
 /// Number of formats shown with a hit.
-const MAX_FORMATS: usize = 3;
+const MAX_HIT_FORMATS: usize = 3;
 /// Maximum length of the range of years whose ends the form shows.
 const MAX_COVERED_YEARS: i32 = 200;
 /// Number of hits whose answering triples are shown open, and of these triples.
 const MAX_OPEN_HITS: usize = 3;
-const MAX_ANSWERS: usize = 3;
+const MAX_OPEN_TRIPLES: usize = 3;
 /// Fields of the forms for years and places.
 const FORM_FIELDS: [&str; 4] = ["from", "until", "of", "place"];
 /// Length of a description in characters: about two lines on a wide screen.
-const MAX_DESCRIPTION_CHARACTERS: usize = 240;
+const MAX_DESCRIPTION_CHARS: usize = 240;
 
 /// Names of the parameters of the page, except filters and examples.
-const NAMES: [&str; 8] = [
+const PARAMETER_NAMES: [&str; 8] = [
     "q",
     "page",
     "snippet",
@@ -73,7 +75,7 @@ const NAMES: [&str; 8] = [
 
 /// Returns the names of all parameters of the page.
 pub(crate) fn search_parameters() -> Vec<String> {
-    let mut names: Vec<String> = NAMES
+    let mut names: Vec<String> = PARAMETER_NAMES
         .iter()
         .chain(&FORM_FIELDS)
         .map(|name| (*name).to_owned())
@@ -188,47 +190,103 @@ pub(super) struct DownloadLink {
 #[template(path = "search.html")]
 struct SearchPage {
     page: PageContext,
-    /// Page number from 1.
-    number: usize,
-    total: usize,
-    /// If true, duplicates are shown once while all counts include each of them.
-    each_counted: bool,
+    counts: ResultCounts,
     hits: Vec<HitView>,
     /// Weak matches, folded unless there are no others. Empty in another order than by relevance.
     weak: Vec<HitView>,
-    has_triples: bool,
-    chips: Vec<Chip>,
-    facets: Vec<FacetView>,
-    years: Option<YearsView>,
-    /// Filters that exclude datasets because a fact of them is unknown: (text with their number, address without the filter).
-    left_out: Vec<(String, String)>,
-    /// Values of filters that no dataset has, with filters by similar values.
-    unknown_values: Vec<(String, Vec<Chip>)>,
-    /// Form for a place; `None` if no dataset has an area.
-    place: Option<PlaceView>,
+    paging: Paging,
     sorts: Vec<SortView>,
+    filter_panel: FilterPanel,
+    hints: QueryHints,
+    ranking: RankingOptions,
     /// Parameters that the next query keeps, as hidden fields of its form.
     kept: Vec<(&'static str, String)>,
-    /// Address of the same query without filters.
-    unfiltered: String,
-    /// Number of datasets re-ranked by an encoder; 0 without one.
-    candidates: usize,
+    /// Address of the same search as a feed.
+    feed: String,
+}
+
+/// Numbers of results, and what they count.
+struct ResultCounts {
+    total: usize,
+    /// If true, duplicates are shown once while all counts include each of them.
+    each_counted: bool,
     /// Numbers of good and of weaker matches; none without a close match.
     qualities: Option<(usize, usize)>,
     /// If true, no hit is a close match.
     only_closest: bool,
-    /// Address of the same page with the other kind of snippets.
-    other: String,
-    /// If true, the triples were chosen for the query.
-    chosen: bool,
+}
+
+/// Links to the neighbouring pages of results.
+struct Paging {
+    /// Page number from 1.
+    number: usize,
     previous: Option<String>,
     next: Option<String>,
-    /// Address of the same search as a feed.
-    feed: String,
-    /// Models to choose from, and the hidden fields of their form.
-    models: Vec<ModelView>,
-    model_fields: Vec<(&'static str, String)>,
-    is_ranked_otherwise: bool,
+}
+
+impl Paging {
+    fn new(results: &Results<'_>, has_next: bool) -> Self {
+        Self {
+            number: results.page + 1,
+            previous: (results.page > 0).then(|| results.page_address(results.page - 1)),
+            next: has_next.then(|| results.page_address(results.page + 1)),
+        }
+    }
+}
+
+/// Active filters, and filters to choose from.
+struct FilterPanel {
+    chips: Vec<Chip>,
+    facets: Vec<FacetView>,
+    years: Option<YearsView>,
+    /// Form for a place; `None` if no dataset has an area.
+    place: Option<PlaceView>,
+    /// Filters that exclude datasets because a fact of them is unknown: (text with their number, address without the filter).
+    left_out: Vec<(String, String)>,
+    /// Values of filters that no dataset has, with filters by similar values.
+    unknown_values: Vec<(String, Vec<Chip>)>,
+    /// Address of the same query without filters.
+    unfiltered: String,
+}
+
+impl FilterPanel {
+    /// Returns the panel for results with facets. It has no unknown values, and no chips for examples.
+    fn new(
+        state: &AppState,
+        page: &PageContext,
+        results: &Results<'_>,
+        counts: &FacetCounts,
+        total: usize,
+    ) -> Self {
+        Self {
+            chips: facets::chips(page, results),
+            facets: facets::facets(page, counts, total, results),
+            years: facets::years(page, &counts.years, covered_years(state), results),
+            place: place_form(state, page, results),
+            left_out: unknown_coverage(page, counts, results),
+            unknown_values: Vec::new(),
+            unfiltered: Results {
+                examples: &[],
+                ..*results
+            }
+            .address_with_filter(&Filter::default()),
+        }
+    }
+
+    /// Returns true if there are filters to choose from.
+    fn has_choices(&self) -> bool {
+        !self.facets.is_empty() || self.years.is_some() || self.place.is_some()
+    }
+
+    /// Returns the message about a place that is unknown.
+    fn place_failure(&self) -> Option<&str> {
+        self.place.as_ref()?.failure.as_deref()
+    }
+}
+
+/// How the query was understood, and other queries and filters that it suggests.
+#[derive(Default)]
+struct QueryHints {
     /// Spelling suggestion with its address.
     suggestion: Option<(String, String)>,
     /// The query that was searched for, if its spelling was corrected.
@@ -243,15 +301,93 @@ struct SearchPage {
     entities: Option<(String, String)>,
 }
 
-impl SearchPage {
-    /// Returns true if there are filters to choose from.
-    fn has_filters(&self) -> bool {
-        !self.facets.is_empty() || self.years.is_some() || self.place.is_some()
+impl QueryHints {
+    fn new(
+        state: &AppState,
+        page: &PageContext,
+        results: &Results<'_>,
+        response: &SearchResponse,
+    ) -> Self {
+        let suggestion = response.suggestion.as_ref().map(|meant| {
+            let address = Results {
+                query: meant,
+                page: 0,
+                ..*results
+            }
+            .href();
+            (meant.clone(), address)
+        });
+        Self {
+            suggestion,
+            corrected: response.corrected.clone(),
+            interpretations: response
+                .interpretations
+                .iter()
+                .map(|part| describe_interpretation(page, part))
+                .collect(),
+            literal: Results {
+                syntax: QuerySyntax::Literal,
+                page: 0,
+                ..*results
+            }
+            .href(),
+            suggested_filters: response
+                .suggested_filters
+                .iter()
+                .map(|one| suggested_filter_chip(page, results, one))
+                .collect(),
+            entities: entities_link(state, page, results.query),
+        }
     }
+}
 
-    /// Returns the message about a place that is unknown.
-    fn place_failure(&self) -> Option<&str> {
-        self.place.as_ref()?.failure.as_deref()
+/// Choice of the ranking model and of the kind of snippets.
+#[derive(Default)]
+struct RankingOptions {
+    /// Number of datasets re-ranked by an encoder; 0 without one.
+    candidates: usize,
+    /// Models to choose from, and the hidden fields of their form.
+    models: Vec<ModelView>,
+    model_fields: Vec<(&'static str, String)>,
+    /// If true, the model is not the default.
+    has_model: bool,
+    has_triples: bool,
+    /// If true, the triples were chosen for the query.
+    has_query_snippets: bool,
+    /// Address of the same page with the other kind of snippets.
+    other_snippets: String,
+}
+
+impl RankingOptions {
+    fn new(
+        state: &AppState,
+        page: &PageContext,
+        results: &Results<'_>,
+        response: &SearchResponse,
+    ) -> Self {
+        let has_query_snippets = results.snippet != SnippetKind::Stored;
+        let other_snippets = if has_query_snippets {
+            SnippetKind::Stored
+        } else {
+            SnippetKind::QUERY
+        };
+        Self {
+            candidates: count_reranked(response),
+            models: model_choices(page, results.model, state.searcher.has_reranker()),
+            model_fields: Results {
+                model: None,
+                ..*results
+            }
+            .fields(results.filter),
+            has_model: results.model.is_some(),
+            has_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
+            has_query_snippets,
+            other_snippets: Results {
+                snippet: other_snippets,
+                ..*results
+            }
+            .href(),
+        }
     }
 }
 
@@ -262,6 +398,17 @@ struct ModelView {
     title: String,
     about: String,
     chosen: bool,
+}
+
+impl ModelView {
+    fn new(page: &PageContext, model: ModelKind, name: &'static str, chosen: bool) -> Self {
+        Self {
+            name,
+            title: model_title(model).to_owned(),
+            about: page.text(&format!("model-{}", model.name())),
+            chosen,
+        }
+    }
 }
 
 /// An order of the results.
@@ -292,7 +439,7 @@ async fn load_page(
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
     let Query(parameters) = parameters
-        .map_err(|rejection| invalid_parameters(&rejection, &[("page", 0..=MAX_PAGE)]))?;
+        .map_err(|rejection| invalid_parameters(&rejection, &[("page", 0..=MAX_PAGE_NUMBER)]))?;
     // Pasted sentences may contain line breaks.
     let query = parameters
         .q
@@ -330,12 +477,12 @@ async fn load_page(
     check_query(&query)?;
     check_snippet(parameters.snippet)?;
     let request = SearchRequest {
-        depth: PAGE,
+        depth: MAX_PAGE_HITS,
         skip: parameters
             .page
             .unwrap_or_default()
-            .min(MAX_PAGE)
-            .saturating_mul(PAGE),
+            .min(MAX_PAGE_NUMBER)
+            .saturating_mul(MAX_PAGE_HITS),
         snippet: parameters.snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
         filter,
@@ -370,7 +517,7 @@ async fn load_page(
             }
             let response = state.searcher.search(&request)?;
             state.record_search(client, &request, &response);
-            let found = search_page(state, page, &request, &results, &response);
+            let found = search_page(state, page, &results, &response);
             Ok(render_results(&found))
         })
         .await
@@ -379,7 +526,7 @@ async fn load_page(
 /// Renders a page of results. Its status is 400 if the request has an unknown place.
 fn render_results(found: &SearchPage) -> Response {
     let mut response = render(found);
-    if found.place_failure().is_some() {
+    if found.filter_panel.place_failure().is_some() {
         *response.status_mut() = StatusCode::BAD_REQUEST;
     }
     response
@@ -413,7 +560,7 @@ fn resolve_iris(state: &AppState, results: &Results<'_>) -> Result<Option<String
             query: &words.join(" "),
             ..*results
         }
-        .filtered(&filter),
+        .address_with_filter(&filter),
     ))
 }
 
@@ -456,9 +603,12 @@ async fn load_list(
     let lists = parameters.page.is_some() || !filter.is_empty() || unknown_place.is_some();
     let request = BrowseRequest {
         filter,
-        skip: parameters.page.unwrap_or_default().saturating_mul(PAGE),
+        skip: parameters
+            .page
+            .unwrap_or_default()
+            .saturating_mul(MAX_PAGE_HITS),
         depth: if lists {
-            PAGE
+            MAX_PAGE_HITS
         } else {
             start::MAX_NEWEST_DATASETS
         },
@@ -477,7 +627,7 @@ async fn load_list(
                 query: "",
                 examples: &[],
                 filter: &request.filter,
-                page: request.skip / PAGE,
+                page: request.skip / MAX_PAGE_HITS,
                 // Kept for the next query. Lists show the stored snippets.
                 snippet: parameters.snippet,
                 lang: parameters.lang.as_deref(),
@@ -533,14 +683,14 @@ fn unknown_coverage(
         ("period-unknown", counts.without_period, without_period),
     ] {
         if count > 0 {
-            left_out.push((page.count(id, count), results.filtered(&others)));
+            left_out.push((page.count(id, count), results.address_with_filter(&others)));
         }
     }
     left_out
 }
 
 /// Returns the form for a place, if the index has a column for areas.
-fn place(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<PlaceView> {
+fn place_form(state: &AppState, page: &PageContext, results: &Results<'_>) -> Option<PlaceView> {
     let has_coverage = state.searcher.catalog().has_coverage().unwrap_or(false);
     has_coverage.then(|| facets::place(page, results))
 }
@@ -556,7 +706,7 @@ fn padded_year(text: &str) -> String {
 }
 
 /// Returns the value of a parameter without white space around it.
-fn parameter<'p>(pairs: &'p Pairs, name: &str) -> Option<&'p str> {
+fn find_parameter<'p>(pairs: &'p Pairs, name: &str) -> Option<&'p str> {
     pairs
         .iter()
         .find(|(known, _)| known == name)
@@ -565,7 +715,7 @@ fn parameter<'p>(pairs: &'p Pairs, name: &str) -> Option<&'p str> {
 
 /// Returns the text of the form for a place, if it is neither the name of a known place nor a box.
 fn unknown_place(pairs: &Pairs) -> Option<&str> {
-    let text = parameter(pairs, "place")?;
+    let text = find_parameter(pairs, "place")?;
     (!text.is_empty() && parse_place(text).is_none()).then_some(text)
 }
 
@@ -593,13 +743,16 @@ fn ordered_years<'p>(from: &'p str, until: &'p str) -> (&'p str, &'p str) {
 /// Returns the address of the search with the fields of a form as filters, so that the forms for years and places work without
 /// scripts. `None` if the request has none of these fields. An unknown place is left out.
 fn form_address(page: &PageContext, pairs: &Pairs) -> Option<String> {
-    let (from, until) = (parameter(pairs, "from"), parameter(pairs, "until"));
-    let place = parameter(pairs, "place");
+    let (from, until) = (
+        find_parameter(pairs, "from"),
+        find_parameter(pairs, "until"),
+    );
+    let place = find_parameter(pairs, "place");
     let has_years = from.is_some() || until.is_some();
     if !has_years && place.is_none() {
         return None;
     }
-    let is_published = parameter(pairs, "of") == Some("published");
+    let is_published = find_parameter(pairs, "of") == Some("published");
     let mut replaced = vec!["lang"];
     replaced.extend(FORM_FIELDS);
     if place.is_some() {
@@ -639,52 +792,35 @@ fn listed_page(
     listing: &DatasetListing,
     unknown: &[UnknownValue],
 ) -> SearchPage {
-    let link = |page: usize| Results { page, ..*results }.href();
-    let hits: Vec<HitView> = listing
+    let hits = listing
         .datasets
         .iter()
         .map(|one| listed_view(state, &page, one, results))
         .collect();
-    SearchPage {
-        number: results.page + 1,
-        total: listing.total,
-        each_counted: listing
-            .datasets
-            .iter()
-            .any(|one| !one.duplicates.is_empty()),
-        has_triples: false,
-        weak: Vec::new(),
-        chips: facets::chips(&page, results),
-        facets: facets::facets(&page, &listing.facets, listing.total, results),
-        years: facets::years(&page, &listing.facets.years, covered_years(state), results),
-        left_out: unknown_coverage(&page, &listing.facets, results),
+    let filter_panel = FilterPanel {
         unknown_values: facets::unknown_values(&page, results, unknown),
-        place: place(state, &page, results),
-        sorts: sorts(&page, results, listing.total),
-        kept: results.kept_parameters(results.filter),
-        unfiltered: Results {
-            examples: &[],
-            ..*results
-        }
-        .filtered(&Filter::default()),
-        candidates: 0,
-        qualities: None,
-        only_closest: false,
-        other: String::new(),
-        chosen: false,
-        previous: (results.page > 0).then(|| link(results.page - 1)),
-        next: listing.more.then(|| link(results.page + 1)),
-        feed: String::new(),
-        models: Vec::new(),
-        model_fields: Vec::new(),
-        is_ranked_otherwise: false,
-        suggestion: None,
-        corrected: None,
-        interpretations: Vec::new(),
-        literal: String::new(),
-        suggested_filters: Vec::new(),
-        entities: None,
+        ..FilterPanel::new(state, &page, results, &listing.facets, listing.total)
+    };
+    SearchPage {
+        counts: ResultCounts {
+            total: listing.total,
+            each_counted: listing
+                .datasets
+                .iter()
+                .any(|one| !one.duplicates.is_empty()),
+            qualities: None,
+            only_closest: false,
+        },
         hits,
+        weak: Vec::new(),
+        paging: Paging::new(results, listing.more),
+        sorts: sort_links(&page, results, listing.total),
+        filter_panel,
+        // These need a query.
+        hints: QueryHints::default(),
+        ranking: RankingOptions::default(),
+        kept: results.kept_parameters(results.filter),
+        feed: String::new(),
         page,
     }
 }
@@ -712,7 +848,7 @@ impl<'r> Results<'r> {
             query: &request.query,
             examples: &request.examples,
             filter: &request.filter,
-            page: request.skip / PAGE,
+            page: request.skip / MAX_PAGE_HITS,
             snippet: request.snippet,
             lang,
             duplicates: request.duplicates,
@@ -734,6 +870,10 @@ impl<'r> Results<'r> {
         format!("/?{}", parameters.finish())
     }
 
+    fn page_address(&self, page: usize) -> String {
+        Results { page, ..*self }.href()
+    }
+
     /// Returns the address of the feed of the same search.
     fn feed(&self) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
@@ -741,13 +881,13 @@ impl<'r> Results<'r> {
         parameters
             .extend_pairs(self.literal())
             .extend_pairs(self.ranking())
-            .extend_pairs(self.likes())
+            .extend_pairs(self.example_parameters())
             .extend_pairs(filter_parameters(self.filter));
         format!("/feeds/datasets.atom?{}", parameters.finish())
     }
 
     /// Returns the examples as parameters.
-    fn likes(&self) -> Vec<(&'static str, String)> {
+    fn example_parameters(&self) -> Vec<(&'static str, String)> {
         self.examples
             .iter()
             .filter_map(|example| match example {
@@ -758,7 +898,7 @@ impl<'r> Results<'r> {
     }
 
     /// Returns the address of the first page with another filter.
-    pub(super) fn filtered(&self, filter: &Filter) -> String {
+    pub(super) fn address_with_filter(&self, filter: &Filter) -> String {
         Results {
             filter,
             page: 0,
@@ -778,13 +918,13 @@ impl<'r> Results<'r> {
         let all = (self.duplicates == DuplicateMode::All).then(|| ("duplicates", "all".to_owned()));
         let sort =
             (self.order != ResultOrder::default()).then(|| ("sort", self.order.name().to_owned()));
-        let likes = self.likes();
+        let examples = self.example_parameters();
         snippet
             .into_iter()
             .chain(all)
             .chain(sort)
             .chain(self.ranking())
-            .chain(likes)
+            .chain(examples)
             .chain(filter_parameters(filter))
             .collect()
     }
@@ -816,129 +956,75 @@ impl<'r> Results<'r> {
 }
 
 /// Returns the orders with their addresses; none if there is nothing to sort.
-fn sorts(page: &PageContext, results: &Results<'_>, total: usize) -> Vec<SortView> {
+fn sort_links(page: &PageContext, results: &Results<'_>, total: usize) -> Vec<SortView> {
     if total < 2 {
         return Vec::new();
     }
     // A list without a query has no relevance: its default is the newest first.
-    let is_default =
-        |order: ResultOrder| order == ResultOrder::Relevance && results.query.is_empty();
-    let chosen = if is_default(results.order) {
-        ResultOrder::Newest
-    } else {
-        results.order
+    let has_relevance = !results.query.is_empty();
+    let chosen = match results.order {
+        ResultOrder::Relevance if !has_relevance => ResultOrder::Newest,
+        order => order,
     };
-    let sort = |order: ResultOrder| SortView {
-        label: page.text(&format!("sort-{}", order.name())),
-        href: Results {
+    let mut sorts = Vec::new();
+    for order in ResultOrder::ALL {
+        if order == ResultOrder::Relevance && !has_relevance {
+            continue;
+        }
+        let address = Results {
             order,
             page: 0,
             ..*results
         }
-        .href(),
-        chosen: order == chosen,
-    };
-    ResultOrder::ALL
-        .into_iter()
-        .filter(|order| !is_default(*order))
-        .map(sort)
-        .collect()
+        .href();
+        sorts.push(SortView {
+            label: page.text(&format!("sort-{}", order.name())),
+            href: address,
+            chosen: order == chosen,
+        });
+    }
+    sorts
 }
 
 fn search_page(
     state: &AppState,
     page: PageContext,
-    request: &SearchRequest,
     results: &Results<'_>,
     response: &SearchResponse,
 ) -> SearchPage {
-    let other = if request.snippet == SnippetKind::Stored {
-        SnippetKind::QUERY
-    } else {
-        SnippetKind::Stored
-    };
-    let link = |page: usize| Results { page, ..*results }.href();
-    let weaker = response.total - response.good;
     let counts = response.facets.clone().unwrap_or_default();
     let hits = response
         .hits
         .iter()
-        .map(|hit| hit_view(state, &page, response, hit, request));
+        .map(|hit| hit_view(state, &page, response, hit, results));
     // In another order, weak matches stay where they are.
-    let is_separate = request.order == ResultOrder::Relevance && !response.only_closest;
+    let is_separate = results.order == ResultOrder::Relevance && !response.only_closest;
     let (weak, hits): (Vec<HitView>, Vec<HitView>) =
         hits.partition(|hit| hit.is_weak && is_separate);
+    let mut filter_panel = FilterPanel {
+        unknown_values: facets::unknown_values(&page, results, &response.unknown_values),
+        ..FilterPanel::new(state, &page, results, &counts, response.total)
+    };
+    let mut chips = example_chips(&page, results, response);
+    chips.append(&mut filter_panel.chips);
+    filter_panel.chips = chips;
     SearchPage {
-        total: response.total,
-        each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
-        number: results.page + 1,
-        candidates: compared(response),
-        qualities: (!response.only_closest).then_some((response.good, weaker)),
-        only_closest: response.only_closest,
+        counts: ResultCounts {
+            total: response.total,
+            each_counted: response.hits.iter().any(|hit| !hit.duplicates.is_empty()),
+            qualities: (!response.only_closest)
+                .then_some((response.good, response.total - response.good)),
+            only_closest: response.only_closest,
+        },
         hits,
         weak,
-        has_triples: response.hits.iter().any(|hit| !hit.snippet.is_empty()),
-        chips: likes(&page, results, response)
-            .into_iter()
-            .chain(facets::chips(&page, results))
-            .collect(),
-        facets: facets::facets(&page, &counts, response.total, results),
-        years: facets::years(&page, &counts.years, covered_years(state), results),
-        left_out: unknown_coverage(&page, &counts, results),
-        unknown_values: facets::unknown_values(&page, results, &response.unknown_values),
-        place: place(state, &page, results),
-        sorts: sorts(&page, results, response.total),
-        kept: results.kept_parameters(&request.filter),
-        unfiltered: Results {
-            examples: &[],
-            ..*results
-        }
-        .filtered(&Filter::default()),
-        other: Results {
-            snippet: other,
-            ..*results
-        }
-        .href(),
-        chosen: request.snippet != SnippetKind::Stored,
-        previous: (results.page > 0).then(|| link(results.page - 1)),
-        next: (response.more && results.page < MAX_PAGE).then(|| link(results.page + 1)),
+        paging: Paging::new(results, response.more && results.page < MAX_PAGE_NUMBER),
+        sorts: sort_links(&page, results, response.total),
+        filter_panel,
+        hints: QueryHints::new(state, &page, results, response),
+        ranking: RankingOptions::new(state, &page, results, response),
+        kept: results.kept_parameters(results.filter),
         feed: results.feed(),
-        models: models(&page, request.model, state.searcher.has_reranker()),
-        model_fields: Results {
-            model: None,
-            ..*results
-        }
-        .fields(&request.filter),
-        is_ranked_otherwise: request.model.is_some(),
-        suggestion: response.suggestion.as_ref().map(|meant| {
-            (
-                meant.clone(),
-                Results {
-                    query: meant,
-                    page: 0,
-                    ..*results
-                }
-                .href(),
-            )
-        }),
-        corrected: response.corrected.clone(),
-        interpretations: response
-            .interpretations
-            .iter()
-            .map(|part| interpretation(&page, part))
-            .collect(),
-        literal: Results {
-            syntax: QuerySyntax::Literal,
-            page: 0,
-            ..*results
-        }
-        .href(),
-        suggested_filters: response
-            .suggested_filters
-            .iter()
-            .map(|one| suggested(&page, results, one))
-            .collect(),
-        entities: entities_link(state, &page, &request.query),
         page,
     }
 }
@@ -956,7 +1042,11 @@ fn entities_link(state: &AppState, page: &PageContext, query: &str) -> Option<(S
 }
 
 /// Returns the examples of a search, each with the address of the search without it.
-fn likes(page: &PageContext, results: &Results<'_>, response: &SearchResponse) -> Vec<Chip> {
+fn example_chips(
+    page: &PageContext,
+    results: &Results<'_>,
+    response: &SearchResponse,
+) -> Vec<Chip> {
     let mut chips = Vec::new();
     for (place, example) in response.examples.iter().enumerate() {
         let Some(example) = example else { continue };
@@ -979,7 +1069,7 @@ fn likes(page: &PageContext, results: &Results<'_>, response: &SearchResponse) -
 }
 
 /// Returns the similarity of a hit to each example, with the reasons.
-fn similarities(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec<ExampleView> {
+fn similarity_views(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec<ExampleView> {
     let mut views = Vec::new();
     for similarity in &hit.similar_to {
         let Some(Some(example)) = response.examples.get(similarity.example) else {
@@ -1003,7 +1093,7 @@ fn similarities(page: &PageContext, hit: &Hit, response: &SearchResponse) -> Vec
 }
 
 /// Returns the meaning of a part of the query in the language of the page.
-fn interpretation(page: &PageContext, part: &Interpretation) -> String {
+fn describe_interpretation(page: &PageContext, part: &Interpretation) -> String {
     if part.kind == InterpretationKind::Translation {
         let id = "interpreted-translation";
         return page.text_with2(
@@ -1027,7 +1117,7 @@ fn interpretation(page: &PageContext, part: &Interpretation) -> String {
 }
 
 /// Returns a suggested filter with the number of datasets and the address of the search with it.
-fn suggested(page: &PageContext, results: &Results<'_>, one: &SuggestedFilter) -> Chip {
+fn suggested_filter_chip(page: &PageContext, results: &Results<'_>, one: &SuggestedFilter) -> Chip {
     let label = match one.coverage {
         CoverageValue::Period(period) => {
             page.text_with("filter-covers", "period", facets::period_text(period))
@@ -1036,34 +1126,36 @@ fn suggested(page: &PageContext, results: &Results<'_>, one: &SuggestedFilter) -
     };
     Chip {
         label: format!("{label} ({})", page.number(one.with_words)),
-        href: results.filtered(&one.add_to(results.filter)),
+        href: results.address_with_filter(&one.add_to(results.filter)),
     }
 }
 
 /// Returns the models: the default, then each sparse model other than it.
-fn models(page: &PageContext, chosen: Option<ModelKind>, has_reranker: bool) -> Vec<ModelView> {
-    let view = |name: &'static str, kind: &str, title: Option<&str>, chosen: bool| ModelView {
-        name,
-        title: title.map_or_else(|| page.text("model-default-title"), str::to_owned),
-        about: page.text(&format!("model-{kind}")),
-        chosen,
-    };
-    let of = |model: ModelKind, name: &'static str, chosen: bool| {
-        view(name, model.name(), Some(model_title(model)), chosen)
-    };
-    let usual = if has_reranker {
-        view("", "default", None, chosen.is_none())
+fn model_choices(
+    page: &PageContext,
+    chosen: Option<ModelKind>,
+    has_reranker: bool,
+) -> Vec<ModelView> {
+    let default = ModelKind::default();
+    let mut choices = Vec::new();
+    if has_reranker {
+        choices.push(ModelView {
+            name: "",
+            title: page.text("model-default-title"),
+            about: page.text("model-default"),
+            chosen: chosen.is_none(),
+        });
     } else {
-        of(ModelKind::default(), "", chosen.is_none())
-    };
-    // The default is listed by name if it was selected by name.
-    let others = ModelKind::ALL
-        .into_iter()
-        .filter(|model| has_reranker || *model != ModelKind::default() || chosen == Some(*model));
-    [usual]
-        .into_iter()
-        .chain(others.map(|model| of(model, model.name(), chosen == Some(model))))
-        .collect()
+        choices.push(ModelView::new(page, default, "", chosen.is_none()));
+    }
+    for model in ModelKind::ALL {
+        let is_chosen = chosen == Some(model);
+        // The default is listed by name if it was selected by name.
+        if has_reranker || model != default || is_chosen {
+            choices.push(ModelView::new(page, model, model.name(), is_chosen));
+        }
+    }
+    choices
 }
 
 fn model_title(model: ModelKind) -> &'static str {
@@ -1076,17 +1168,18 @@ fn model_title(model: ModelKind) -> &'static str {
 }
 
 /// Returns the labels of the themes with their kinds.
-fn themes(metadata: &Metadata) -> Vec<(&'static str, String)> {
-    let of = |scheme: Scheme| {
-        metadata
-            .themes_of(scheme)
-            .map(move |label| (scheme.name(), label.to_owned()))
-    };
-    Scheme::ALL.into_iter().flat_map(of).collect()
+fn theme_labels(metadata: &Metadata) -> Vec<(&'static str, String)> {
+    let mut labels = Vec::new();
+    for scheme in Scheme::ALL {
+        for label in metadata.themes_of(scheme) {
+            labels.push((scheme.name(), label.to_owned()));
+        }
+    }
+    labels
 }
 
 /// Returns the address of a hit's snippet as a drawing, by the same method and query as the triples shown.
-fn picture(page: &PageContext, dataset: &str, query: &str, snippet: SnippetKind) -> String {
+fn picture_address(page: &PageContext, dataset: &str, query: &str, snippet: SnippetKind) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     parameters.append_pair("format", "svg");
     if let SnippetKind::OnDemand(method) = snippet {
@@ -1102,13 +1195,13 @@ fn hit_view(
     page: &PageContext,
     response: &SearchResponse,
     hit: &Hit,
-    request: &SearchRequest,
+    results: &Results<'_>,
 ) -> HitView {
     let (matching, others): (Vec<_>, Vec<_>) = hit
         .snippet
         .iter()
         .partition(|triple| !triple.matched.is_empty());
-    let answers = matching.len().min(MAX_ANSWERS);
+    let answers = matching.len().min(MAX_OPEN_TRIPLES);
     let triples = matching
         .into_iter()
         .chain(others)
@@ -1134,33 +1227,40 @@ fn hit_view(
         let others = view.triples.split_off(answers.min(view.triples.len()));
         view.answers = mem::replace(&mut view.triples, others);
     }
-    let words: String = form_urlencoded::byte_serialize(request.query.as_bytes()).collect();
-    let field = |field: &FieldMatch| FieldView {
-        name: page.text(&format!("field-{}", field.field.name())),
-        terms: field.terms.join(", "),
-    };
+    let words: String = form_urlencoded::byte_serialize(results.query.as_bytes()).collect();
     HitView {
         rank: hit.rank,
         snippet: format!("{}/snippet?query={words}", view.href),
-        picture: picture(page, &view.href, &request.query, request.snippet),
+        picture: picture_address(page, &view.href, results.query, results.snippet),
         score: hit
             .score
             .map(|score| score_text(page, score, response))
             .unwrap_or_default(),
-        fields: hit.fields.iter().map(field).collect(),
-        near: near(hit),
-        similar: similarities(page, hit, response),
+        fields: hit
+            .fields
+            .iter()
+            .map(|field| field_view(page, field))
+            .collect(),
+        near: similar_parts(hit),
+        similar: similarity_views(page, hit, response),
         used_near: hit.works.as_ref().map_or(0, |evidence| evidence.near),
         used_by: hit
             .works
             .iter()
             .flat_map(|evidence| &evidence.works)
-            .map(used_by)
+            .map(near_work_view)
             .collect(),
         is_weak: hit.quality == MatchQuality::Weak,
         open_table,
         table: preview_table,
         ..view
+    }
+}
+
+fn field_view(page: &PageContext, field: &FieldMatch) -> FieldView {
+    FieldView {
+        name: page.text(&format!("field-{}", field.field.name())),
+        terms: field.terms.join(", "),
     }
 }
 
@@ -1189,7 +1289,7 @@ fn listed_view(
         rank: one.rank,
         open_table,
         snippet: format!("{}/snippet", view.href),
-        picture: picture(page, &view.href, "", SnippetKind::Stored),
+        picture: picture_address(page, &view.href, "", SnippetKind::Stored),
         ..view
     }
 }
@@ -1211,22 +1311,18 @@ pub(super) fn card_view<'t>(
         .collect();
     facts.extend(metadata.first_year().map(|year| year.to_string()));
     // Some catalogues contain datasets that are not RDF.
-    facts.extend((card.profile.triples > 0).then(|| size(page, card)));
-    let mut themes = themes(metadata);
-    let more_themes = themes.len().saturating_sub(MAX_THEMES);
-    themes.truncate(MAX_THEMES);
+    facts.extend((card.profile.triples > 0).then(|| format_size(page, card)));
+    let mut themes = theme_labels(metadata);
+    let more_themes = themes.len().saturating_sub(MAX_HIT_THEMES);
+    themes.truncate(MAX_HIT_THEMES);
     let iri = state.store.iris().dataset(&metadata.id);
     let (title, lang) = title_of(page, metadata);
     let description = best_text(page, &metadata.descriptions);
     let description = description.map(|text| {
         let is_match = matches_in(words, &text.value);
         TextView {
-            pieces: pieces(
-                &excerpt(
-                    &readable(&text.value),
-                    MAX_DESCRIPTION_CHARACTERS,
-                    &is_match,
-                ),
+            pieces: split_matches(
+                &shorten_around_match(&readable(&text.value), MAX_DESCRIPTION_CHARS, &is_match),
                 &is_match,
             ),
             lang: page.foreign(text.language.as_deref()),
@@ -1237,7 +1333,7 @@ pub(super) fn card_view<'t>(
         picture_shows: page.text_with("preview-graph-of", "title", &title),
         href: href(&metadata.id),
         title: TextView {
-            pieces: pieces(&title, matches_in(words, &title)),
+            pieces: split_matches(&title, matches_in(words, &title)),
             lang,
         },
         plain_title: title,
@@ -1246,7 +1342,7 @@ pub(super) fn card_view<'t>(
         badges: if metadata.is_series {
             vec![series_badge(page)]
         } else {
-            badges(card)
+            card_badges(card)
         },
         themes,
         more_themes,
@@ -1329,7 +1425,7 @@ fn distribution_format(distribution: &Distribution) -> Option<Format> {
 }
 
 /// Returns the formats of a dataset's files, and its licence.
-fn badges(card: &Card) -> Vec<Badge> {
+fn card_badges(card: &Card) -> Vec<Badge> {
     let mut formats: Vec<&'static str> = Vec::new();
     for distribution in &card.distributions {
         if let Some(format) =
@@ -1340,7 +1436,7 @@ fn badges(card: &Card) -> Vec<Badge> {
     }
     let all = formats.join(", ");
     let mut badges: Vec<Badge> = Vec::new();
-    for format in formats.iter().take(MAX_FORMATS) {
+    for format in formats.iter().take(MAX_HIT_FORMATS) {
         badges.push(Badge {
             text: (*format).to_owned(),
             title: all.clone(),
@@ -1356,7 +1452,7 @@ fn badges(card: &Card) -> Vec<Badge> {
 }
 
 /// Returns the view of a work that uses a dataset.
-fn used_by(work: &NearWork) -> WorkView {
+fn near_work_view(work: &NearWork) -> WorkView {
     WorkView {
         title: shorten(&readable(&work.title), 120),
         issued: work.year.map(|year| year.to_string()).unwrap_or_default(),
@@ -1364,7 +1460,8 @@ fn used_by(work: &NearWork) -> WorkView {
     }
 }
 
-fn near(hit: &Hit) -> Vec<String> {
+/// Returns the parts of a dataset with a similar meaning, if none of its words match.
+fn similar_parts(hit: &Hit) -> Vec<String> {
     let parts = hit.dense.iter().flat_map(|dense| &dense.parts);
     if hit.fields.is_empty() {
         parts
@@ -1376,7 +1473,7 @@ fn near(hit: &Hit) -> Vec<String> {
 }
 
 /// Returns the number of re-ranked datasets; 0 without an encoder.
-fn compared(response: &SearchResponse) -> usize {
+fn count_reranked(response: &SearchResponse) -> usize {
     let rerank = response
         .rerank
         .as_ref()

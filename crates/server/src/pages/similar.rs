@@ -8,7 +8,7 @@ use lodeseek_engine::{
     Card, RelatedTables, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis,
     SimilarityClause, SimilarityPart, overlap_clauses,
 };
-use lodeseek_rdf::prefixed;
+use lodeseek_rdf::to_prefixed_name;
 
 /// Report on parsing an example.
 pub(crate) struct ExampleReport {
@@ -73,66 +73,37 @@ impl SimilarView {
             score: format!("{:.2}", one.score),
             value: one.score,
             clauses,
-            sum: sum(page, one),
+            sum: format_sum(page, one),
         }
     }
 }
 
 /// Writes a score as the sum of its parts: `0.63 = vocabulary 0.71 · 0.50 + …`
-fn sum(page: &PageContext, one: &SimilarDataset) -> String {
-    let name = |basis: &SimilarityBasis| match basis {
-        SimilarityBasis::Vocabulary { .. } => "vocabulary",
-        SimilarityBasis::Links { .. } => "links",
-        SimilarityBasis::Meaning { .. } => "meaning",
-        SimilarityBasis::Words { .. } => "words",
-    };
-    let name = |basis: &SimilarityBasis| page.text(&format!("basis-{}", name(basis)));
-    let part = |part: &SimilarityPart| {
-        format!(
-            "{} {:.2} · {:.2}",
-            name(&part.basis),
-            part.score,
-            part.weight
-        )
-    };
-    format!(
-        "{:.2} = {}",
-        one.score,
-        one.parts.iter().map(part).collect::<Vec<_>>().join(" + ")
-    )
+fn format_sum(page: &PageContext, one: &SimilarDataset) -> String {
+    let mut parts = Vec::with_capacity(one.parts.len());
+    for part in &one.parts {
+        let basis = page.text(match part.basis {
+            SimilarityBasis::Vocabulary { .. } => "basis-vocabulary",
+            SimilarityBasis::Links { .. } => "basis-links",
+            SimilarityBasis::Meaning { .. } => "basis-meaning",
+            SimilarityBasis::Words { .. } => "basis-words",
+        });
+        parts.push(format!("{basis} {:.2} · {:.2}", part.score, part.weight));
+    }
+    format!("{:.2} = {}", one.score, parts.join(" + "))
 }
 
 /// Returns the reasons for a similarity in the language of the page.
 pub(super) fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<SimilarityClause> {
-    let shared = |id: &str, features: &SharedFeatures| {
-        let names: Vec<_> = features
-            .rarest
-            .iter()
-            .map(|iri| (prefixed(iri), iri.clone()))
-            .collect();
-        let all = names.len() == features.count;
-        (features.count > 0).then(|| SimilarityClause {
-            text: page.count(id, features.count),
-            names,
-            all,
-        })
-    };
-    let clause = |text: String| {
-        Some(SimilarityClause {
-            text,
-            names: Vec::new(),
-            all: true,
-        })
-    };
     let clauses = match &part.basis {
         SimilarityBasis::Vocabulary {
             classes,
             properties,
             vocabularies,
         } => vec![
-            shared("shared-classes", classes),
-            shared("shared-properties", properties),
-            shared("shared-vocabularies", vocabularies),
+            shared_clause(page, "shared-classes", classes),
+            shared_clause(page, "shared-properties", properties),
+            shared_clause(page, "shared-vocabularies", vocabularies),
         ],
         SimilarityBasis::Links {
             to,
@@ -140,19 +111,47 @@ pub(super) fn clauses(page: &PageContext, part: &SimilarityPart) -> Vec<Similari
             targets,
             entities,
         } => vec![
-            shared("shared-links-to", to),
-            shared("shared-links-from", from),
-            shared("shared-entities", entities),
-            shared("shared-targets", targets),
+            shared_clause(page, "shared-links-to", to),
+            shared_clause(page, "shared-links-from", from),
+            shared_clause(page, "shared-entities", entities),
+            shared_clause(page, "shared-targets", targets),
         ],
-        SimilarityBasis::Meaning { .. } => vec![clause(page.text("shared-meaning"))],
-        SimilarityBasis::Words { words } => vec![clause(page.text_with(
-            "shared-words",
-            "words",
-            words.join(", "),
-        ))],
+        SimilarityBasis::Meaning { .. } => vec![Some(text_clause(page.text("shared-meaning")))],
+        SimilarityBasis::Words { words } => {
+            let text = page.text_with("shared-words", "words", words.join(", "));
+            vec![Some(text_clause(text))]
+        }
     };
     clauses.into_iter().flatten().collect()
+}
+
+/// Returns the clause of shared features with their names; `None` if there are no such features.
+fn shared_clause(
+    page: &PageContext,
+    id: &str,
+    features: &SharedFeatures,
+) -> Option<SimilarityClause> {
+    if features.count == 0 {
+        return None;
+    }
+    let names: Vec<_> = features
+        .rarest
+        .iter()
+        .map(|iri| (to_prefixed_name(iri), iri.clone()))
+        .collect();
+    Some(SimilarityClause {
+        text: page.count(id, features.count),
+        all: names.len() == features.count,
+        names,
+    })
+}
+
+fn text_clause(text: String) -> SimilarityClause {
+    SimilarityClause {
+        text,
+        names: Vec::new(),
+        all: true,
+    }
 }
 
 #[derive(Template)]
@@ -176,7 +175,7 @@ struct LikePage<'p> {
     megabytes: usize,
 }
 
-fn views(page: &PageContext, found: &SimilarDatasets) -> Vec<SimilarView> {
+fn similar_views(page: &PageContext, found: &SimilarDatasets) -> Vec<SimilarView> {
     found
         .similar
         .iter()
@@ -190,7 +189,7 @@ pub(crate) fn similar(page: &PageContext, card: &Card, found: &SimilarDatasets) 
         dataset: href(&card.metadata.id),
         title: title_of(page, &card.metadata).0,
         of: found.of,
-        similar: views(page, found),
+        similar: similar_views(page, found),
         tables_to_combine: found.tables.iter().map(CombinedTables::new).collect(),
         page: page.clone(),
     })
@@ -206,7 +205,9 @@ pub(crate) fn like(
     render(&LikePage {
         report,
         of: found.map_or(0, |found| found.of),
-        similar: found.map(|found| views(page, found)).unwrap_or_default(),
+        similar: found
+            .map(|found| similar_views(page, found))
+            .unwrap_or_default(),
         megabytes: bytes >> 20,
         page: page.clone(),
     })

@@ -54,7 +54,7 @@ struct SnippetPage {
 }
 
 /// Returns the address of a snippet: of its page, or of another format.
-fn address(
+fn snippet_address(
     dataset: &str,
     request: &SnippetRequest,
     method: Method,
@@ -88,27 +88,32 @@ pub(crate) fn snippet(
         .iter()
         .map(|shown| shown.triple.clone())
         .collect();
-    let offered = || Method::ALL.into_iter().filter(|method| method.is_bounded());
-    let link = |method: Method| Link {
-        name: method.name(),
-        media_type: "text/html",
-        href: address(&dataset, request, method, None),
-    };
-    // Methods that need a query are no links without one.
-    let others = offered().filter(|method| *method != request.method);
-    let others = others.filter(|method| request.query.is_some() || !method.takes_query());
-    let choice = |method: Method| Choice {
-        name: method.name(),
-        about: method.description(),
-        chosen: method == request.method,
-    };
+    let (mut methods, mut others) = (Vec::new(), Vec::new());
+    for method in Method::ALL {
+        if !method.is_bounded() {
+            continue;
+        }
+        methods.push(Choice {
+            name: method.name(),
+            about: method.description(),
+            chosen: method == request.method,
+        });
+        // Methods that need a query are no links without one.
+        if method != request.method && (request.query.is_some() || !method.takes_query()) {
+            others.push(Link {
+                name: method.name(),
+                media_type: "text/html",
+                href: snippet_address(&dataset, request, method, None),
+            });
+        }
+    }
     let title = title_of(page, &card.metadata).0;
     let (shown, all) = (
         page.number(triples.len()),
         page.number(made.content.graph().len()),
     );
     render(&SnippetPage {
-        methods: offered().map(choice).collect(),
+        methods,
         most,
         budget: request.budget.0,
         words: request.query.clone().unwrap_or_default(),
@@ -135,10 +140,10 @@ pub(crate) fn snippet(
             .map(|(name, format, media_type)| Link {
                 name,
                 media_type,
-                href: address(&dataset, request, request.method, Some(format)),
+                href: snippet_address(&dataset, request, request.method, Some(format)),
             })
             .into(),
-        others: others.map(link).collect(),
+        others,
         dataset,
         title,
         page: page.clone(),

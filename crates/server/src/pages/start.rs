@@ -44,18 +44,18 @@ pub(super) fn start(
 ) -> Result<Response, ApiError> {
     Ok(render(&StartPage {
         datasets: listing.of,
-        summary: summary(page, listing),
-        questions: questions(state, page, listing, results),
+        summary: describe_contents(page, listing),
+        questions: question_links(state, page, listing, results),
         topics: facets::topics(page, &listing.facets, results),
-        newest: newest(state, page, listing)?,
+        newest: newest_hits(state, page, listing)?,
         kept: results.kept_parameters(results.filter),
-        unfiltered: results.filtered(&Filter::default()),
+        unfiltered: results.address_with_filter(&Filter::default()),
         page: page.clone(),
     }))
 }
 
 /// Returns the datasets that were added last. In a catalogue without times of arrival these are the ones of the latest year.
-fn newest(
+fn newest_hits(
     state: &AppState,
     page: &PageContext,
     listing: &DatasetListing,
@@ -75,7 +75,7 @@ fn newest(
 }
 
 /// Describes the contents of the portal.
-fn summary(page: &PageContext, listing: &DatasetListing) -> String {
+fn describe_contents(page: &PageContext, listing: &DatasetListing) -> String {
     let mut parts = vec![page.count("datasets-count", listing.of)];
     for (id, facet) in [
         // Some catalogues name creators only.
@@ -91,13 +91,13 @@ fn summary(page: &PageContext, listing: &DatasetListing) -> String {
 }
 
 /// Returns the questions of the configuration, or else questions for frequent topics of the collection.
-fn questions(
+fn question_links(
     state: &AppState,
     page: &PageContext,
     listing: &DatasetListing,
     results: &Results<'_>,
 ) -> Vec<(String, String)> {
-    let mut questions = page.localized(&state.portal.portal.questions).clone();
+    let mut questions = page.localize(&state.portal.portal.questions).clone();
     if questions.is_empty() {
         questions = frequent_topics(page, listing)
             .iter()
@@ -110,7 +110,10 @@ fn questions(
             query: &question,
             ..*results
         };
-        linked.push((question.clone(), search.filtered(&Filter::default())));
+        linked.push((
+            question.clone(),
+            search.address_with_filter(&Filter::default()),
+        ));
     }
     linked
 }

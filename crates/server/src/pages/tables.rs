@@ -115,13 +115,15 @@ pub(super) fn is_internal(card: &Card, class: &str) -> bool {
 /// Removes classes, links and vocabularies that describe tables, and the namespaces of columns.
 pub(super) fn hide_descriptions(card: &mut Card) {
     let all = card.clone();
-    let is_shown = |iri: &str| !describes_tables(&all, iri);
     let profile = &mut card.profile;
-    profile.classes.retain(|(class, _)| is_shown(class));
+    profile
+        .classes
+        .retain(|(class, _)| !describes_tables(&all, class));
     profile
         .vocabularies
-        .retain(|(namespace, _)| is_shown(namespace));
-    card.schema.retain_classes(is_shown);
+        .retain(|(namespace, _)| !describes_tables(&all, namespace));
+    card.schema
+        .retain_classes(|class| !describes_tables(&all, class));
 }
 
 /// Returns true for a class or a vocabulary that describes the tables of a dataset, and for the namespace of columns.
@@ -166,7 +168,7 @@ pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Re
             iri: entity.name.clone(),
             cells: shown
                 .iter()
-                .map(|column| cell(&properties, column, view.languages))
+                .map(|column| cell_view(&properties, column, view.languages))
                 .collect(),
         });
     }
@@ -177,12 +179,12 @@ pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Re
         title: title_of(page, &card.metadata).0,
         class: class_label(class),
         class_iri: class.to_owned(),
-        classes: classes(page, card, class),
+        classes: class_views(page, card, class),
         total: counted,
         filter: view.filter.to_owned(),
         matching: view.rows.matching,
         is_minimum: view.rows.is_incomplete || view.rows.more,
-        filtered_csv: page.link(format!("{}&format=csv", paged(&own, view.filter, 0))),
+        filtered_csv: page.link(format!("{}&format=csv", page_address(&own, view.filter, 0))),
         has_file: view.has_file,
         more_columns: distinct_properties(view).saturating_sub(shown.len()),
         columns: shown
@@ -199,18 +201,18 @@ pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Re
         csv: format!("{own}&format=csv"),
         csvw: format!("{own}&format=csvw"),
         previous: (view.skip > 0)
-            .then(|| paged(&own, view.filter, view.skip.saturating_sub(view.page_rows))),
+            .then(|| page_address(&own, view.filter, view.skip.saturating_sub(view.page_rows))),
         next: view
             .rows
             .more
-            .then(|| paged(&own, view.filter, view.skip + view.page_rows)),
+            .then(|| page_address(&own, view.filter, view.skip + view.page_rows)),
         dataset,
         page: page.clone(),
     })
 }
 
 /// Returns the address of another page of the same table.
-fn paged(own: &str, filter: &str, skip: usize) -> String {
+fn page_address(own: &str, filter: &str, skip: usize) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     if !filter.is_empty() {
         parameters.append_pair("q", filter);
@@ -258,7 +260,7 @@ fn distinct_properties(view: &TableView<'_>) -> usize {
 }
 
 /// Returns the values of a property: of texts in several languages those in the visitor's language, if there are any.
-fn cell(properties: &[PropertyView], column: &Column, languages: &[String]) -> CellView {
+fn cell_view(properties: &[PropertyView], column: &Column, languages: &[String]) -> CellView {
     let Some(property) = properties.iter().find(|one| one.iri == column.property) else {
         return CellView {
             values: Vec::new(),
@@ -279,7 +281,7 @@ fn cell(properties: &[PropertyView], column: &Column, languages: &[String]) -> C
 }
 
 /// Returns the classes of the dataset, the largest first.
-fn classes(page: &PageContext, card: &Card, chosen: &str) -> Vec<ClassView> {
+fn class_views(page: &PageContext, card: &Card, chosen: &str) -> Vec<ClassView> {
     let mut views = Vec::new();
     for (iri, count) in &card.profile.classes {
         let is_chosen = iri == chosen;

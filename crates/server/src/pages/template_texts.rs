@@ -52,7 +52,7 @@ const ENGLISH: [&str; 12] = [
 const ATTRIBUTES: [&str; 4] = ["title", "aria-label", "alt", "placeholder"];
 
 /// Removes all parts of a text from `start` to `end`.
-fn without(text: &str, start: &str, end: &str) -> String {
+fn remove_parts(text: &str, start: &str, end: &str) -> String {
     let mut rest = text;
     let mut kept = String::new();
     while let Some((before, after)) = rest.split_once(start) {
@@ -73,9 +73,9 @@ fn literal_texts(template: &str) -> BTreeSet<String> {
         ("<pre>", "</pre>"),
         ("<code>", "</code>"),
     ] {
-        text = without(&text, start, end);
+        text = remove_parts(&text, start, end);
     }
-    let mut texts = vec![without(&text, "<", ">")];
+    let mut texts = vec![remove_parts(&text, "<", ">")];
     for attribute in ATTRIBUTES {
         let start = format!(" {attribute}=\"");
         let values = text.split(&start).skip(1);

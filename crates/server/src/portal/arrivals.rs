@@ -20,10 +20,10 @@ pub(crate) fn latest(state: &AppState) -> Result<Arc<Vec<DatasetId>>, ApiError> 
         state.store.catalog_generation(),
     );
     let cache = &state.portal.arrivals;
-    cache.get_or_compute(generation, || read(state))
+    cache.get_or_compute(generation, || read_latest(state))
 }
 
-fn read(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
+fn read_latest(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
     let arrivals = state.store.arrivals()?;
     let mut arrivals: Vec<_> = arrivals.into_iter().map(|(id, time)| (time, id)).collect();
     arrivals.sort_unstable_by(|one, other| other.cmp(one));

@@ -47,7 +47,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Default number of datasets of a page.
-const ROWS: usize = 100;
+const DEFAULT_ROWS: usize = 100;
 /// Maximum number of datasets of a page, and of a search.
 const MAX_PAGE_DATASETS: usize = 1000;
 /// Maximum size of the descriptions on a page in bytes. One description may exceed it.
@@ -129,10 +129,12 @@ async fn respond(
         .get(header::IF_NONE_MATCH)
         .and_then(|value| value.to_str().ok())
         .map(str::to_owned);
-    let page_of =
-        move |state: &AppState| page(state, &links, &request, media_type, known.as_deref());
-    let made = state.work_with_permit(client, page_of).await?;
-    let mut response = match made.body {
+    let page = state
+        .work_with_permit(client, move |state| {
+            build_page(state, &links, &request, media_type, known.as_deref())
+        })
+        .await?;
+    let mut response = match page.body {
         Some(written) => {
             let mut response = response_formats::sent(media_type, written.bytes);
             response_formats::mark_omissions(&written.omissions, response.headers_mut());
@@ -141,8 +143,8 @@ async fn respond(
         None => StatusCode::NOT_MODIFIED.into_response(),
     };
     let own = response.headers_mut();
-    own.extend(made.links.into_iter().map(|link| (header::LINK, link)));
-    own.insert(header::ETAG, made.tag);
+    own.extend(page.links.into_iter().map(|link| (header::LINK, link)));
+    own.insert(header::ETAG, page.tag);
     if let Ok(iri) = HeaderValue::from_str(&format!("<{}>", profile.iri())) {
         own.insert("content-profile", iri);
     }
@@ -156,34 +158,23 @@ impl Request {
         headers: &HeaderMap,
         suffix: &'static str,
     ) -> Result<Self, ApiError> {
-        let value = |name: &str| {
-            let found = parameters.iter().rev().find(|(known, _)| known == name);
-            found
-                .map(|(_, value)| value.trim())
-                .filter(|value| !value.is_empty())
-        };
-        let number =
-            |name: &str, usual: usize, most: usize| match value(name).map(str::parse::<usize>) {
-                None => Ok(usual),
-                Some(Ok(number)) if (1..=most).contains(&number) => Ok(number),
-                Some(_) => Err(ApiError::bad_request(format!(
-                    "{name} must be a number from 1 to {most}"
-                ))),
-            };
-        let profile = match value("profile").or_else(|| value("_profile")) {
+        let profile = find_value(parameters, "profile");
+        let profile = match profile.or_else(|| find_value(parameters, "_profile")) {
             Some(text) => Profile::from_text(text).ok_or_else(|| unknown_profile(text))?,
             None => accepted_profile(headers),
         };
-        let query = value("q").map(str::to_owned);
+        let query = find_value(parameters, "q").map(str::to_owned);
         if let Some(query) = &query {
             check_query(query)?;
         }
         Ok(Self {
             profile,
             suffix,
-            page: number("page", 1, usize::MAX)?,
-            rows: number("rows", ROWS, MAX_PAGE_DATASETS)?,
-            modified_since: value("modified_since").map(moment).transpose()?,
+            page: parse_number(parameters, "page", 1, usize::MAX)?,
+            rows: parse_number(parameters, "rows", DEFAULT_ROWS, MAX_PAGE_DATASETS)?,
+            modified_since: find_value(parameters, "modified_since")
+                .map(parse_moment)
+                .transpose()?,
             query,
             others: parameters
                 .iter()
@@ -215,6 +206,28 @@ impl Request {
     }
 }
 
+/// Returns the last value of a parameter; `None` if it is blank.
+fn find_value<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
+    let (_, value) = parameters.iter().rev().find(|(known, _)| known == name)?;
+    Some(value.trim()).filter(|value| !value.is_empty())
+}
+
+/// Parses a parameter as a number from 1 to `max`.
+fn parse_number(
+    parameters: &[(String, String)],
+    name: &str,
+    default: usize,
+    max: usize,
+) -> Result<usize, ApiError> {
+    match find_value(parameters, name).map(str::parse::<usize>) {
+        None => Ok(default),
+        Some(Ok(number)) if (1..=max).contains(&number) => Ok(number),
+        Some(_) => Err(ApiError::bad_request(format!(
+            "{name} must be a number from 1 to {max}"
+        ))),
+    }
+}
+
 fn unknown_profile(text: &str) -> ApiError {
     let names = Profile::ALL.map(Profile::name).join(", ");
     ApiError::bad_request(format!(
@@ -235,7 +248,7 @@ fn accepted_profile(headers: &HeaderMap) -> Profile {
 }
 
 /// Parses a date with or without time. A date is its first moment. The default time zone is UTC.
-fn moment(text: &str) -> Result<DateTime, ApiError> {
+fn parse_moment(text: &str) -> Result<DateTime, ApiError> {
     // An unencoded plus sign is parsed as a space.
     let plus = text.replace(' ', "+");
     let found = Moment::parse(text).or_else(|| Moment::parse(&plus));
@@ -255,7 +268,7 @@ struct CatalogResponse {
     links: Vec<HeaderValue>,
 }
 
-fn page(
+fn build_page(
     state: &AppState,
     links: &LinkBase,
     request: &Request,
@@ -264,7 +277,7 @@ fn page(
 ) -> Result<CatalogResponse, ApiError> {
     let listing = Listing::current(state)?;
     let records = &listing.records;
-    let ids = matching(state, request, &listing)?;
+    let ids = find_matching_ids(state, request, &listing)?;
     let pages = ids.len().div_ceil(request.rows).max(1);
     if request.page > pages {
         return Err(ApiError::not_found(format!(
@@ -282,12 +295,12 @@ fn page(
         pages,
         total: ids.len(),
     };
-    let of_page = ids
+    let page_ids = ids
         .iter()
         .skip((request.page - 1) * request.rows)
         .take(request.rows);
-    let listed = read_entries(state, of_page, links, MAX_PAGE_BYTES)?;
-    let (tag, links) = (tag(&view, &listed, media_type), view.links());
+    let listed = read_entries(state, page_ids, links, MAX_PAGE_BYTES)?;
+    let (tag, links) = (compute_tag(&view, &listed, media_type), view.links());
     let is_known = known.is_some_and(|known| {
         known
             .split(',')
@@ -303,7 +316,7 @@ fn page(
 }
 
 /// Returns the datasets of all pages, by id or in the order of a search.
-fn matching(
+fn find_matching_ids(
     state: &AppState,
     request: &Request,
     listing: &Listing,
@@ -319,14 +332,13 @@ fn matching(
     };
     if let Some(since) = request.modified_since {
         // Datasets without a record may have changed.
-        let changed = |id: &DatasetId| {
+        ids.retain(|id| {
             listing
                 .records
                 .get(id)
                 .and_then(|time| time.parse().ok())
                 .is_none_or(|time: DateTime| time >= since)
-        };
-        ids.retain(changed);
+        });
     }
     Ok(ids)
 }
@@ -345,16 +357,13 @@ pub(crate) type CachedListing = GenerationCache<u64, Listing>;
 impl Listing {
     /// Returns the current listing. Harvesters request page after page, so it is cached.
     fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
-        let compute = || {
+        let generation = state.store.catalog_generation();
+        state.portal.listing.get_or_compute(generation, || {
             Ok(Self {
                 ids: state.store.ids()?,
                 records: state.store.records()?,
             })
-        };
-        state
-            .portal
-            .listing
-            .get_or_compute(state.store.catalog_generation(), compute)
+        })
     }
 }
 
@@ -424,7 +433,7 @@ impl CatalogEntry {
         let local = LocalContent {
             series: self.series.iter().map(|id| iris.dataset(id)).collect(),
             place: card.and_then(declared_place),
-            ..offer(card, &self.id, iris, links)
+            ..local_content(card, &self.id, iris, links)
         };
         to_profile(profile, &self.description, &self.id, iris, &local).triples
     }
@@ -476,6 +485,7 @@ fn read_entries<'i>(
     for entry in &entries {
         series.extend(entry.series.iter().cloned());
     }
+    // A series that the page lists is described already.
     for entry in &entries {
         series.remove(&entry.id);
     }
@@ -495,28 +505,20 @@ fn read_entries<'i>(
 }
 
 /// Computes the entity tag of a page from its inputs.
-fn tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
+fn compute_tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
     let mut hash = Sha256::new();
-    let mut add = |text: &str| {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text.as_bytes());
-    };
-    [
+    for text in [
         env!("CARGO_PKG_VERSION"),
         media_type,
         view.request.profile.name(),
         view.changed,
-    ]
-    .into_iter()
-    .for_each(&mut add);
-    [
         &view.address(view.request.page),
         &view.pages.to_string(),
         &view.total.to_string(),
-    ]
-    .into_iter()
-    .for_each(|one| add(one));
-    add(&format!("{:?}", view.portal));
+        &format!("{:?}", view.portal),
+    ] {
+        hash_text(&mut hash, text);
+    }
     for CatalogEntry {
         id,
         description,
@@ -525,15 +527,17 @@ fn tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
         ..
     } in listed
     {
-        add(id.as_str());
-        add(card.as_ref().map_or("", |card| &card.version));
+        hash_text(&mut hash, id.as_str());
+        hash_text(&mut hash, card.as_ref().map_or("", |card| &card.version));
         let mut lines: Vec<String> = description
             .iter()
             .chain(record)
             .map(ToString::to_string)
             .collect();
         lines.sort_unstable();
-        lines.iter().for_each(|line| add(line));
+        for line in &lines {
+            hash_text(&mut hash, line);
+        }
     }
     let hash = hash.finalize();
     let hex: String = hash
@@ -542,6 +546,12 @@ fn tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> String {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     format!("W/\"{hex}\"")
+}
+
+/// Adds a text and its length, so that different lists of texts have different hashes.
+fn hash_text(hash: &mut Sha256, text: &str) {
+    hash.update((text.len() as u64).to_le_bytes());
+    hash.update(text.as_bytes());
 }
 
 fn serialize(
@@ -578,7 +588,12 @@ fn declared_place(card: &Card) -> Option<BoundingBox> {
 }
 
 /// Returns the content that this home offers for a dataset.
-fn offer(card: Option<&Card>, id: &DatasetId, iris: &Iris, links: &LinkBase) -> LocalContent {
+fn local_content(
+    card: Option<&Card>,
+    id: &DatasetId,
+    iris: &Iris,
+    links: &LinkBase,
+) -> LocalContent {
     let Some(summary) = card
         .map(|card| &card.profile)
         .filter(|summary| summary.triples > 0)
@@ -649,14 +664,13 @@ impl View<'_> {
     }
 
     fn links(&self) -> Vec<HeaderValue> {
-        let link = |(relation, _, _, page): (&str, &str, &str, usize)| {
-            HeaderValue::from_str(&format!(
-                "<{}>; rel=\"{relation}\"",
-                uri(&self.address(page))
-            ))
-            .ok()
-        };
-        let mut links: Vec<HeaderValue> = self.neighbours().into_iter().filter_map(link).collect();
+        let mut links: Vec<HeaderValue> = Vec::new();
+        for (relation, _, _, page) in self.neighbours() {
+            let address = uri(&self.address(page));
+            links.extend(HeaderValue::from_str(&format!(
+                "<{address}>; rel=\"{relation}\""
+            )));
+        }
         let profile = self.request.profile;
         links.extend(HeaderValue::from_str(&format!(
             "<{}>; rel=\"profile\"",
@@ -675,34 +689,32 @@ impl View<'_> {
     /// Returns the triples of the catalogue and its page.
     fn triples(&self) -> Vec<Triple> {
         let (catalog, portal) = (self.iris.catalog(), self.portal);
-        let own = NamedNode::new_unchecked(uri(&self.address(self.request.page)));
+        let own = named_node(&uri(&self.address(self.request.page)));
         let mut triples = Vec::new();
-        let mut add = |subject: &NamedNode, predicate: &str, object: Term| {
-            triples.push(Triple::new(
-                subject.clone(),
-                NamedNode::new_unchecked(predicate),
-                object,
-            ));
-        };
-        let node = |iri: &str| Term::from(NamedNode::new_unchecked(iri));
-        let homepage = node(self.links.as_str());
+        let homepage = named_node(self.links.as_str());
         for class in [dcat::CATALOG, hydra::COLLECTION] {
-            add(&catalog, rdf::TYPE, node(class));
+            add_triple(&mut triples, &catalog, rdf::TYPE, named_node(class));
         }
         for title in portal.title.literals() {
-            add(&catalog, dcterms::TITLE, title.into());
+            add_triple(&mut triples, &catalog, dcterms::TITLE, title);
         }
         for description in portal.description.literals() {
-            add(&catalog, dcterms::DESCRIPTION, description.into());
+            add_triple(&mut triples, &catalog, dcterms::DESCRIPTION, description);
         }
-        add(&catalog, foaf::HOMEPAGE, homepage.clone());
-        add(
-            &NamedNode::new_unchecked(self.links.as_str()),
+        add_triple(&mut triples, &catalog, foaf::HOMEPAGE, homepage.clone());
+        add_triple(
+            &mut triples,
+            &homepage,
             rdf::TYPE,
-            node(foaf::DOCUMENT),
+            named_node(foaf::DOCUMENT),
         );
         if let Ok(modified) = self.changed.parse::<DateTime>() {
-            add(&catalog, dcterms::MODIFIED, Literal::from(modified).into());
+            add_triple(
+                &mut triples,
+                &catalog,
+                dcterms::MODIFIED,
+                Literal::from(modified),
+            );
         }
         let publisher = portal
             .publisher_iri
@@ -711,37 +723,65 @@ impl View<'_> {
         let publisher = publisher.unwrap_or_else(|| {
             NamedNode::new_unchecked(format!("{catalog}#publisher", catalog = catalog.as_str()))
         });
-        add(&catalog, dcterms::PUBLISHER, publisher.clone().into());
-        add(&publisher, rdf::TYPE, node(foaf::AGENT));
+        add_triple(
+            &mut triples,
+            &catalog,
+            dcterms::PUBLISHER,
+            publisher.clone(),
+        );
+        add_triple(&mut triples, &publisher, rdf::TYPE, named_node(foaf::AGENT));
         for name in portal.publisher.literals() {
-            add(&publisher, foaf::NAME, name.into());
+            add_triple(&mut triples, &publisher, foaf::NAME, name);
         }
-        add(
+        add_triple(
+            &mut triples,
             &catalog,
             hydra::TOTAL_ITEMS,
-            Literal::from(self.total as u64).into(),
+            Literal::from(self.total as u64),
         );
-        add(&catalog, hydra::VIEW, own.clone().into());
+        add_triple(&mut triples, &catalog, hydra::VIEW, own.clone());
         for class in [hydra::PARTIAL_COLLECTION_VIEW, hydra::PAGED_COLLECTION] {
-            add(&own, rdf::TYPE, node(class));
+            add_triple(&mut triples, &own, rdf::TYPE, named_node(class));
         }
-        add(
+        add_triple(
+            &mut triples,
             &own,
             hydra::TOTAL_ITEMS,
-            Literal::from(self.total as u64).into(),
+            Literal::from(self.total as u64),
         );
-        add(
+        add_triple(
+            &mut triples,
             &own,
             hydra::ITEMS_PER_PAGE,
-            Literal::from(self.request.rows as u64).into(),
+            Literal::from(self.request.rows as u64),
         );
         for (_, property, older, page) in self.neighbours() {
             for property in [property, older] {
-                add(&own, property, node(&uri(&self.address(page))));
+                add_triple(
+                    &mut triples,
+                    &own,
+                    property,
+                    named_node(&uri(&self.address(page))),
+                );
             }
         }
         triples
     }
+}
+
+/// Adds a statement to a description.
+pub(super) fn add_triple(
+    triples: &mut Vec<Triple>,
+    subject: &NamedNode,
+    predicate: &str,
+    object: impl Into<Term>,
+) {
+    triples.push(Triple::new(subject.clone(), named_node(predicate), object));
+}
+
+/// Returns the node of a valid IRI.
+pub(super) fn named_node(iri: &str) -> NamedNode {
+    NamedNode::new_unchecked(iri)
 }
 
 #[cfg(test)]
@@ -774,8 +814,8 @@ mod tests {
         assert!(listing().ids.is_empty());
         assert!(Arc::ptr_eq(&listing(), &listing()), "nothing changed");
         let path = folder.path().join("catalog.ttl");
-        let told = "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Fish\" .";
-        std::fs::write(&path, told).expect("written");
+        let turtle = "<http://e.org/1> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Fish\" .";
+        std::fs::write(&path, turtle).expect("written");
         Loader::new(&state.store)
             .load(Catalog::read(&path).expect("a catalogue"), &|_| ())
             .expect("loaded");
@@ -825,7 +865,7 @@ mod tests {
 
     #[test]
     fn moments_are_dates_with_or_without_time() {
-        let time = |text: &str| moment(text).ok().map(|time| time.to_string());
+        let time = |text: &str| parse_moment(text).ok().map(|time| time.to_string());
         let expected = Some("2026-01-31T00:00:00Z".to_owned());
         for text in [
             "2026-01-31",
@@ -836,11 +876,11 @@ mod tests {
             assert_eq!(time(text), expected, "{text}");
         }
         assert!(
-            moment("2026-01-31T01:00:00 01:00").is_ok(),
+            parse_moment("2026-01-31T01:00:00 01:00").is_ok(),
             "a plus that was not encoded"
         );
         for text in ["yesterday", "2026", "2026-13-01", ""] {
-            assert!(moment(text).is_err(), "{text}");
+            assert!(parse_moment(text).is_err(), "{text}");
         }
     }
 }

@@ -36,52 +36,54 @@ pub(crate) type CachedChanges = GenerationCache<u64, Changes>;
 impl Changes {
     /// Returns the current changes. Clients request page after page, so they are cached.
     pub(super) fn current(state: &AppState) -> Result<Arc<Self>, ApiError> {
-        let compute = || {
-            // Datasets that are removed in between have a change, and those that are added get one in the next generation.
-            let ids = state.store.ids()?;
-            let (mut recorded, records) = (state.store.latest_changes()?, state.store.records()?);
-            let mut all = Vec::new();
-            let mut unnumbered = 0;
-            for id in ids {
-                let change = if let Some(change) = recorded.remove(&id) {
-                    Change {
-                        place: change.number,
-                        number: change.number,
-                        kind: change.kind,
-                        time: in_seconds(&change.time),
-                        id,
-                    }
-                } else {
-                    unnumbered += 1;
-                    let time = records.get(&id).map(String::as_str);
-                    Change {
-                        place: unnumbered,
-                        number: 0,
-                        kind: ChangeKind::Create,
-                        time: in_seconds(time.unwrap_or_default()),
-                        id,
-                    }
-                };
-                all.push(change);
-            }
-            for (id, change) in recorded {
-                if change.kind == ChangeKind::Delete {
-                    all.push(Change {
-                        place: change.number,
-                        number: change.number,
-                        kind: change.kind,
-                        time: in_seconds(&change.time),
-                        id,
-                    });
-                }
-            }
-            all.sort_by(|a, b| (a.place, &a.id).cmp(&(b.place, &b.id)));
-            Ok(Self { all })
-        };
+        let generation = state.store.catalog_generation();
         state
             .portal
             .changes
-            .get_or_compute(state.store.catalog_generation(), compute)
+            .get_or_compute(generation, || Self::read(state))
+    }
+
+    fn read(state: &AppState) -> Result<Self, ApiError> {
+        // Datasets that are removed in between have a change, and those that are added get one in the next generation.
+        let ids = state.store.ids()?;
+        let (mut recorded, records) = (state.store.latest_changes()?, state.store.records()?);
+        let mut all = Vec::new();
+        let mut unnumbered = 0;
+        for id in ids {
+            let change = if let Some(change) = recorded.remove(&id) {
+                Change {
+                    place: change.number,
+                    number: change.number,
+                    kind: change.kind,
+                    time: in_seconds(&change.time),
+                    id,
+                }
+            } else {
+                unnumbered += 1;
+                let time = records.get(&id).map(String::as_str);
+                Change {
+                    place: unnumbered,
+                    number: 0,
+                    kind: ChangeKind::Create,
+                    time: in_seconds(time.unwrap_or_default()),
+                    id,
+                }
+            };
+            all.push(change);
+        }
+        for (id, change) in recorded {
+            if change.kind == ChangeKind::Delete {
+                all.push(Change {
+                    place: change.number,
+                    number: change.number,
+                    kind: change.kind,
+                    time: in_seconds(&change.time),
+                    id,
+                });
+            }
+        }
+        all.sort_by(|a, b| (a.place, &a.id).cmp(&(b.place, &b.id)));
+        Ok(Self { all })
     }
 }
 

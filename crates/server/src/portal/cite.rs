@@ -114,13 +114,13 @@ fn negotiate(
             found.or_else(|| best(headers, &["text/plain", "text/html"]).map(|_| FORMS[0]))
         }
     };
-    let refused = || match format {
-        Some(name) => ApiError::unknown_format(name, "bibtex, ris, csl-json"),
-        None => ApiError::not_acceptable(&FORMS.map(|(_, media_type, _)| media_type)),
-    };
-    found
-        .map(|(_, media_type, form)| (media_type, form))
-        .ok_or_else(refused)
+    match (found, format) {
+        (Some((_, media_type, form)), _) => Ok((media_type, form)),
+        (None, Some(name)) => Err(ApiError::unknown_format(name, "bibtex, ris, csl-json")),
+        (None, None) => Err(ApiError::not_acceptable(
+            &FORMS.map(|(_, media_type, _)| media_type),
+        )),
+    }
 }
 
 impl Citation {
@@ -130,17 +130,15 @@ impl Citation {
 
     pub(crate) fn new(described: &PortalMetadata) -> Self {
         let metadata = &described.dataset.metadata;
-        let names = |agents: &[lodeseek_catalog::Agent]| {
-            agents
-                .iter()
-                .filter_map(|agent| normalized_name(&agent.name))
-                .collect::<Vec<_>>()
-        };
         let publisher = described
             .publishers
             .iter()
-            .find_map(|party| normalized_name(&party.name));
-        let creators = names(&metadata.creators);
+            .find_map(|party| normalize_name(&party.name));
+        let creators: Vec<String> = metadata
+            .creators
+            .iter()
+            .filter_map(|agent| normalize_name(&agent.name))
+            .collect();
         let places = [
             metadata.source.as_deref(),
             metadata.landing_page.as_deref(),
@@ -149,7 +147,7 @@ impl Citation {
         let identifiers = described.identifiers.iter().map(String::as_str);
         let doi = identifiers
             .chain(places.into_iter().flatten())
-            .find_map(doi);
+            .find_map(find_doi);
         let own = metadata
             .landing_page
             .clone()
@@ -177,20 +175,23 @@ impl Citation {
         let authors: Vec<String> = self
             .authors
             .iter()
-            .map(|name| format!("{{{}}}", tex(name)))
+            .map(|name| format!("{{{}}}", escape_tex(name)))
             .collect();
         let date: Vec<String> = self.date.iter().map(ToString::to_string).collect();
         let version = self
             .version
             .as_deref()
-            .map(|version| format!("Dataset, version {}", tex(version)));
+            .map(|version| format!("Dataset, version {}", escape_tex(version)));
         let fields = [
             ("author", authors.join(" and ")),
             // Inner braces preserve capitals.
-            ("title", format!("{{{}}}", tex(&self.title))),
+            ("title", format!("{{{}}}", escape_tex(&self.title))),
             (
                 "publisher",
-                self.publisher.as_deref().map(tex).unwrap_or_default(),
+                self.publisher
+                    .as_deref()
+                    .map(escape_tex)
+                    .unwrap_or_default(),
             ),
             (
                 "year",
@@ -198,8 +199,11 @@ impl Citation {
             ),
             ("month", date.get(1).cloned().unwrap_or_default()),
             ("note", version.unwrap_or_else(|| "Dataset".to_owned())),
-            ("doi", self.doi.as_deref().map(address).unwrap_or_default()),
-            ("url", address(&self.url)),
+            (
+                "doi",
+                self.doi.as_deref().map(encode_address).unwrap_or_default(),
+            ),
+            ("url", encode_address(&self.url)),
         ];
         let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
         let fields: String = fields
@@ -210,47 +214,42 @@ impl Citation {
 
     /// Returns the letters, digits and hyphens of the id, which all programs accept.
     fn bibtex_key(&self) -> String {
-        let sound: String = self
+        let letters: String = self
             .key
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
-        let sound = sound
+        let key = letters
             .split('-')
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join("-");
-        if sound.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            sound
+        if key.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            key
         } else {
-            format!("dataset-{sound}")
+            format!("dataset-{key}")
         }
     }
 
     /// Formats the citation as an RIS reference: one tag a line, without line breaks in values.
     pub(crate) fn ris(&self) -> String {
-        let mut lines = vec![
-            "TY  - DATA".to_owned(),
-            format!("ID  - {}", on_one_line(&self.key)),
-        ];
-        let mut line =
-            |tag: &str, value: &str| lines.push(format!("{tag}  - {}", on_one_line(value)));
-        line("TI", &self.title);
-        self.authors.iter().for_each(|name| line("AU", name));
-        self.publisher.iter().for_each(|name| line("PB", name));
-        if let Some(year) = self.date.first() {
-            line("PY", &year.to_string());
-            let part = |place: usize| {
-                self.date
-                    .get(place)
-                    .map(|part| format!("{part:02}"))
-                    .unwrap_or_default()
-            };
-            line("DA", &format!("{year}/{}/{}/", part(1), part(2)));
+        let mut lines = vec!["TY  - DATA".to_owned(), ris_line("ID", &self.key)];
+        lines.push(ris_line("TI", &self.title));
+        for name in &self.authors {
+            lines.push(ris_line("AU", name));
         }
-        self.version.iter().for_each(|version| line("ET", version));
-        self.doi.iter().for_each(|doi| line("DO", doi));
-        line("UR", &self.url);
+        lines.extend(self.publisher.iter().map(|name| ris_line("PB", name)));
+        if let Some(year) = self.date.first() {
+            let [month, day] = [1, 2].map(|place| match self.date.get(place) {
+                Some(part) => format!("{part:02}"),
+                None => String::new(),
+            });
+            lines.push(ris_line("PY", &year.to_string()));
+            lines.push(ris_line("DA", &format!("{year}/{month}/{day}/")));
+        }
+        lines.extend(self.version.iter().map(|version| ris_line("ET", version)));
+        lines.extend(self.doi.iter().map(|doi| ris_line("DO", doi)));
+        lines.push(ris_line("UR", &self.url));
         lines.push("ER  - ".to_owned());
         lines.join("\r\n") + "\r\n"
     }
@@ -285,11 +284,15 @@ impl Citation {
     }
 }
 
+fn ris_line(tag: &str, value: &str) -> String {
+    format!("{tag}  - {}", on_one_line(value))
+}
+
 /// Returns the date of the publication, else of the creation, else the year by which the search filters. A date of change is none:
 /// the search treats such datasets as undated, too.
 fn publication_date(metadata: &Metadata) -> Vec<u32> {
     let written = metadata.issued.as_deref().or(metadata.created.as_deref());
-    let parts = written.map(date).unwrap_or_default();
+    let parts = written.map(parse_date).unwrap_or_default();
     if !parts.is_empty() {
         return parts;
     }
@@ -300,7 +303,7 @@ fn publication_date(metadata: &Metadata) -> Vec<u32> {
 }
 
 /// Finds a DOI in a text: `10.`, a registrant of four to nine digits, a slash and a suffix.
-fn doi(text: &str) -> Option<String> {
+fn find_doi(text: &str) -> Option<String> {
     text.match_indices("10.").find_map(|(place, _)| {
         let begins = text[..place]
             .chars()
@@ -333,20 +336,15 @@ fn doi(text: &str) -> Option<String> {
 }
 
 /// Parses year, month and day of a date, as far as present.
-fn date(text: &str) -> Vec<u32> {
+fn parse_date(text: &str) -> Vec<u32> {
     let moment = Moment::parse(text);
     let text = moment.as_ref().map_or(text, Moment::iso);
     let day = text.trim().split(['T', ' ']).next().unwrap_or_default();
     let parts = day.split('-').map_while(|part| part.parse::<u32>().ok());
-    let sound = |(place, part): &(usize, u32)| match place {
-        0 => (1000..=9999).contains(part),
-        1 => (1..=12).contains(part),
-        _ => (1..=31).contains(part),
-    };
     let mut parts: Vec<u32> = parts
         .enumerate()
         .take(3)
-        .take_while(sound)
+        .take_while(|(place, part)| is_date_part(*place, *part))
         .map(|(_, part)| part)
         .collect();
     // For an invalid day only year and month are used.
@@ -360,13 +358,22 @@ fn date(text: &str) -> Vec<u32> {
     parts
 }
 
+/// If true, a number can be the year, month or day, which are the parts 0, 1 and 2 of a date.
+fn is_date_part(place: usize, part: u32) -> bool {
+    match place {
+        0 => (1000..=9999).contains(&part),
+        1 => (1..=12).contains(&part),
+        _ => (1..=31).contains(&part),
+    }
+}
+
 /// Normalizes a name; `None` if it is empty.
-fn normalized_name(name: &str) -> Option<String> {
+fn normalize_name(name: &str) -> Option<String> {
     Some(on_one_line(name)).filter(|name| !name.is_empty())
 }
 
 /// Escapes a text for TeX. Braces become commands: BibTeX counts escaped ones, too, and an unbalanced one would end the entry.
-fn tex(text: &str) -> String {
+fn escape_tex(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in on_one_line(text).chars() {
         match character {
@@ -386,7 +393,7 @@ fn tex(text: &str) -> String {
 }
 
 /// Percent-encodes the characters that would end a `\url` field or are invalid in addresses.
-fn address(text: &str) -> String {
+fn encode_address(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_whitespace()
@@ -394,10 +401,9 @@ fn address(text: &str) -> String {
             || matches!(character, '{' | '}' | '\\' | '"')
         {
             let mut bytes = [0; 4];
-            character
-                .encode_utf8(&mut bytes)
-                .bytes()
-                .for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
         } else {
             out.push(character);
         }
@@ -515,9 +521,9 @@ mod tests {
     fn many_parts_of_dois_are_searched_in_linear_time() {
         for part in ["10.1/", "10.1000", " 10.1000", "10."] {
             let text = part.repeat(30_000);
-            assert_eq!(doi(&text), None, "{part}");
+            assert_eq!(find_doi(&text), None, "{part}");
             assert_eq!(
-                doi(&format!("{text} doi:10.1000/182")),
+                find_doi(&format!("{text} doi:10.1000/182")),
                 Some("10.1000/182".to_owned()),
                 "{part}"
             );
@@ -527,8 +533,8 @@ mod tests {
     #[test]
     fn dois_and_dates_are_found_where_they_are() {
         let found = Some("10.1000/182".to_owned());
-        assert_eq!(doi("https://doi.org/10.1000/182?x"), found);
-        assert_eq!(doi("doi:10.1000/182 and more"), found);
+        assert_eq!(find_doi("https://doi.org/10.1000/182?x"), found);
+        assert_eq!(find_doi("doi:10.1000/182 and more"), found);
         for text in [
             "110.1000/182",
             "10.1/2",
@@ -536,13 +542,20 @@ mod tests {
             "version 10.1000",
             "10.1000/",
         ] {
-            assert_eq!(doi(text), None, "{text}");
+            assert_eq!(find_doi(text), None, "{text}");
         }
-        assert_eq!(doi("10.1000.10/182"), Some("10.1000.10/182".to_owned()));
-        assert_eq!(doi("10.1/2, 10.1000/182."), found);
-        assert_eq!(date("2021-02-11T00:00:00Z"), [2021, 2, 11]);
         assert_eq!(
-            (date("2021"), date("2021-13-01"), date("May 2021")),
+            find_doi("10.1000.10/182"),
+            Some("10.1000.10/182".to_owned())
+        );
+        assert_eq!(find_doi("10.1/2, 10.1000/182."), found);
+        assert_eq!(parse_date("2021-02-11T00:00:00Z"), [2021, 2, 11]);
+        assert_eq!(
+            (
+                parse_date("2021"),
+                parse_date("2021-13-01"),
+                parse_date("May 2021")
+            ),
             (vec![2021], vec![2021], Vec::new())
         );
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 /// Maximum depth of nested nodes. Descriptions have at most eight steps.
 const MAX_DEPTH: usize = 16;
 /// Maximum number of statements of a node that is repeated where it occurs; larger ones are referenced.
-const MAX_REPEATED: usize = 8;
+const MAX_REPEATED_STATEMENTS: usize = 8;
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 const RDF_JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
 /// Namespace of Croissant's properties for responsible AI.
@@ -199,14 +199,16 @@ impl<'g> Compaction<'g> {
 
     /// If true, the description has statements in Croissant's terms.
     pub(super) fn is_croissant(&self) -> bool {
-        let own = |id: TermId| match self.graph.term(id) {
+        self.graph.triples().iter().any(|triple| {
+            self.is_croissant_term(triple.predicate) || self.is_croissant_term(triple.object)
+        })
+    }
+
+    fn is_croissant_term(&self, id: TermId) -> bool {
+        match self.graph.term(id) {
             TermRef::Iri(iri) => iri.starts_with(croissant::NAMESPACE),
             _ => false,
-        };
-        self.graph
-            .triples()
-            .iter()
-            .any(|triple| own(triple.predicate) || own(triple.object))
+        }
     }
 
     /// Returns the version of Croissant to which the description conforms, for example `1.0`.
@@ -226,7 +228,7 @@ impl<'g> Compaction<'g> {
     pub(super) fn dataset(&mut self, has_language_maps: bool) -> Map<String, Value> {
         self.has_language_maps = has_language_maps;
         let mut object = Map::new();
-        self.properties(self.node, &mut object, 0);
+        self.add_properties(self.node, &mut object, 0);
         object
     }
 
@@ -274,7 +276,7 @@ impl<'g> Compaction<'g> {
         (!is_checksum && !is_internal_here).then(|| property.to_owned())
     }
 
-    fn properties(&mut self, node: TermId, object: &mut Map<String, Value>, depth: usize) {
+    fn add_properties(&mut self, node: TermId, object: &mut Map<String, Value>, depth: usize) {
         let graph = self.graph;
         let mut values: Vec<(String, Value)> = Vec::new();
         for triple in graph.subject_triples(node) {
@@ -297,7 +299,7 @@ impl<'g> Compaction<'g> {
                     if property == dcterms::IS_PART_OF && self.is_catalog(triple.object) {
                         key = "includedInDataCatalog".to_owned();
                     }
-                    if let Some(value) = self.value(&key, property, triple.object, depth) {
+                    if let Some(value) = self.compact_value(&key, property, triple.object, depth) {
                         values.push((key, value));
                     }
                 }
@@ -314,9 +316,9 @@ impl<'g> Compaction<'g> {
             let Value::Array(mut list) = value else {
                 continue;
             };
-            sort(&mut list);
+            sort_values(&mut list);
             list.dedup();
-            remove_described(&mut list);
+            remove_repeated_references(&mut list);
             let is_map = self.has_language_maps && matches!(key.as_str(), "name" | "description");
             let is_list = LISTS.contains(&key.as_str()) && !list.iter().all(is_reference);
             let value = match list.len() {
@@ -396,17 +398,23 @@ impl<'g> Compaction<'g> {
             self.graph.is_resource(triple.object)
                 && !self.graph.subject_triples(triple.object).is_empty()
         });
-        has_nodes || triples.len() > MAX_REPEATED
+        has_nodes || triples.len() > MAX_REPEATED_STATEMENTS
     }
 
-    fn value(&mut self, key: &str, property: &str, object: TermId, depth: usize) -> Option<Value> {
+    fn compact_value(
+        &mut self,
+        key: &str,
+        property: &str,
+        object: TermId,
+        depth: usize,
+    ) -> Option<Value> {
         let graph = self.graph;
         match graph.term(object) {
-            TermRef::Literal { lexical, kind } => Some(literal(key, lexical, kind)),
+            TermRef::Literal { lexical, kind } => Some(compact_literal(key, lexical, kind)),
             TermRef::Triple(_) => None,
             TermRef::Iri(_) | TermRef::Blank(_) if object == self.node => None,
             TermRef::Iri(iri) if graph.subject_triples(object).is_empty() => {
-                Some(reference(key, property, iri))
+                Some(compact_reference(key, property, iri))
             }
             TermRef::Iri(_) | TermRef::Blank(_) => {
                 if property == dcterms::TEMPORAL
@@ -417,13 +425,13 @@ impl<'g> Compaction<'g> {
                 if property == adms::IDENTIFIER {
                     return self.text(object, skos::NOTATION).map(|text| json!(text));
                 }
-                self.node(property, object, depth)
+                self.compact_node(property, object, depth)
             }
         }
     }
 
     /// Returns a node: described, or as a reference if it is described elsewhere.
-    fn node(&mut self, property: &str, node: TermId, depth: usize) -> Option<Value> {
+    fn compact_node(&mut self, property: &str, node: TermId, depth: usize) -> Option<Value> {
         let id = self.id(node);
         let is_elsewhere = self.owned.contains(&node) && !OWNERS.contains(&property);
         if let Some(id) = &id
@@ -440,7 +448,7 @@ impl<'g> Compaction<'g> {
                 .map(|classes| ("@type".to_owned(), classes)),
         );
         object.extend(id.map(|id| ("@id".to_owned(), json!(id))));
-        self.properties(node, &mut object, depth + 1);
+        self.add_properties(node, &mut object, depth + 1);
         Some(Value::Object(object))
     }
 
@@ -471,7 +479,7 @@ impl<'g> Compaction<'g> {
 }
 
 /// Removes the addresses of nodes that the list describes.
-fn remove_described(list: &mut Vec<Value>) {
+fn remove_repeated_references(list: &mut Vec<Value>) {
     let described: FxHashSet<String> = list
         .iter()
         .filter_map(|value| Some(value.get("@id")?.as_str()?.to_owned()))
@@ -515,25 +523,22 @@ fn language_map(texts: &[Value]) -> Value {
 }
 
 /// Sorts nodes by their names, and texts: statements have no order.
-fn sort(list: &mut [Value]) {
+fn sort_values(list: &mut [Value]) {
     list.sort_by_cached_key(|value| match value {
         Value::Object(object) => {
-            let text = |key: &str| {
-                object
-                    .get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned()
-            };
-            (natural(&text("@id")), natural(&text("name")))
+            let [id, name] = ["@id", "name"].map(|key| object.get(key).and_then(Value::as_str));
+            (
+                natural_key(id.unwrap_or_default()),
+                natural_key(name.unwrap_or_default()),
+            )
         }
-        Value::String(text) => (natural(text), Vec::new()),
-        other => (natural(&other.to_string()), Vec::new()),
+        Value::String(text) => (natural_key(text), Vec::new()),
+        other => (natural_key(&other.to_string()), Vec::new()),
     });
 }
 
 /// Returns a sort key in which 10 comes after 9.
-fn natural(text: &str) -> Vec<(usize, String)> {
+fn natural_key(text: &str) -> Vec<(usize, String)> {
     let mut parts: Vec<(usize, String)> = Vec::new();
     let mut was_digit = None;
     for character in text.chars() {
@@ -559,8 +564,9 @@ fn schema_name(property: &str) -> Option<&str> {
 
 /// Returns a class or datatype with a prefix of the context.
 fn compact_iri(iri: &str) -> String {
-    let is_local = |local: &&str| !local.is_empty() && !local.contains('/');
-    if let Some(local) = schema_name(iri).filter(is_local) {
+    if let Some(local) = schema_name(iri)
+        && is_local_name(local)
+    {
         return format!("sc:{local}");
     }
     for (prefix, namespace) in [
@@ -569,11 +575,17 @@ fn compact_iri(iri: &str) -> String {
         ("wd", WIKIDATA),
         ("prov", PROV),
     ] {
-        if let Some(local) = iri.strip_prefix(namespace).filter(is_local) {
+        if let Some(local) = iri.strip_prefix(namespace)
+            && is_local_name(local)
+        {
             return format!("{prefix}:{local}");
         }
     }
     iri.to_owned()
+}
+
+fn is_local_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains('/')
 }
 
 /// Namespaces of prefixes in the context.
@@ -581,7 +593,7 @@ pub(super) const WIKIDATA: &str = "https://www.wikidata.org/wiki/";
 pub(super) const PROV: &str = "http://www.w3.org/ns/prov#";
 
 /// Returns an IRI as the value of a key. Terms of Croissant lead to nodes, those of schema.org to addresses as texts.
-fn reference(key: &str, property: &str, iri: &str) -> Value {
+fn compact_reference(key: &str, property: &str, iri: &str) -> Value {
     match (key, property) {
         ("dataType", _) => json!(compact_iri(iri)),
         ("encodingFormat", dcat::MEDIA_TYPE) => json!(iri.split(MEDIA_TYPES).last().unwrap_or(iri)),
@@ -599,7 +611,7 @@ fn reference(key: &str, property: &str, iri: &str) -> Value {
 }
 
 /// Returns a literal as the value of a key. The default language of the context is English.
-fn literal(key: &str, lexical: &str, kind: LiteralKind<'_>) -> Value {
+fn compact_literal(key: &str, lexical: &str, kind: LiteralKind<'_>) -> Value {
     if let Some(language) = kind.language() {
         let is_default = language == "en";
         return if is_default {

@@ -6,7 +6,7 @@ use crate::documentation::{BadRequest, Id, NotFound, Text};
 use crate::error::ApiError;
 use crate::portal::compaction::{CROISSANT_TERMS, Compaction, PROV, ServedFile, WIKIDATA};
 use crate::portal::metadata::{Checksum, File, PortalMetadata};
-use crate::portal::schema_org::common;
+use crate::portal::schema_org::common_properties;
 use crate::public_url::LinkBase;
 use axum::extract::{Path, State};
 use axum::http::header;
@@ -45,13 +45,13 @@ pub(crate) async fn croissant(
         };
         let described = described.with_kept_files(&state.store)?;
         let own = links.link(&described.iri, state.store.iris());
-        if let Some(document) = original(&graph, &described, &own, links.as_str()) {
+        if let Some(document) = original_document(&graph, &described, &own, links.as_str()) {
             return Ok(document);
         }
         if !is_for_learning(&described) {
             return Err(none);
         }
-        Ok(document(&described, &own, links.as_str()))
+        Ok(generate_document(&described, &own, links.as_str()))
     });
     let document = document.await?;
     Ok((
@@ -69,7 +69,7 @@ fn is_for_learning(described: &PortalMetadata) -> bool {
 }
 
 /// Returns the document of a dataset whose description is in Croissant's terms: all of its statements. `None` for others.
-fn original(
+fn original_document(
     graph: &TripleGraph,
     described: &PortalMetadata,
     own: &str,
@@ -112,7 +112,7 @@ fn original(
 
 /// Returns the standard context of Croissant 1.1, or of 1.0, with terms of both that it does not have.
 fn full_context(is_old: bool) -> Value {
-    let mut context = context();
+    let mut context = short_context();
     for term in CROISSANT_TERMS {
         let is_of_schema = is_old && *term == "containedIn";
         if !is_of_schema {
@@ -135,7 +135,7 @@ fn full_context(is_old: bool) -> Value {
 }
 
 /// Iterates over the agents of a role: one object, or a list of objects.
-fn agents<'v>(
+fn agents_of_role<'v>(
     value: &'v mut Map<String, Value>,
     role: &str,
 ) -> impl Iterator<Item = &'v mut Map<String, Value>> {
@@ -149,11 +149,11 @@ fn agents<'v>(
 
 /// Returns the document. Files stay at their original addresses and may change there. Therefore the dataset is declared live,
 /// and checksums are optional.
-fn document(described: &PortalMetadata, own: &str, base: &str) -> Value {
-    let mut value = common(described);
+fn generate_document(described: &PortalMetadata, own: &str, base: &str) -> Value {
+    let mut value = common_properties(described);
     // Croissant's validator rejects agents without a class.
     for (role, class) in [("creator", "Person"), ("publisher", "Organization")] {
-        for agent in agents(&mut value, role) {
+        for agent in agents_of_role(&mut value, role) {
             agent.entry("@type").or_insert_with(|| json!(class));
         }
     }
@@ -170,7 +170,7 @@ fn document(described: &PortalMetadata, own: &str, base: &str) -> Value {
     let cited = (!works.is_empty()).then(|| ("citeAs".to_owned(), json!(works.join("; "))));
     value.remove("citation");
     value.extend([
-        ("@context".to_owned(), context()),
+        ("@context".to_owned(), short_context()),
         ("@type".to_owned(), json!("sc:Dataset")),
         ("@id".to_owned(), json!(described.iri)),
         ("url".to_owned(), json!(own)),
@@ -181,7 +181,7 @@ fn document(described: &PortalMetadata, own: &str, base: &str) -> Value {
             described
                 .files
                 .iter()
-                .map(|file| object(described, file, base))
+                .map(|file| file_object(described, file, base))
                 .collect(),
         ),
     ]);
@@ -190,7 +190,7 @@ fn document(described: &PortalMetadata, own: &str, base: &str) -> Value {
 }
 
 /// Returns the JSON-LD context: the terms of Croissant and schema.org in use.
-fn context() -> Value {
+fn short_context() -> Value {
     json!({
         "@language": "en",
         "@vocab": vocab::schema::NAMESPACE,
@@ -213,7 +213,7 @@ fn is_semantic(version: &str) -> bool {
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn object(described: &PortalMetadata, file: &File, base: &str) -> Value {
+fn file_object(described: &PortalMetadata, file: &File, base: &str) -> Value {
     let media_type = file
         .media()
         .unwrap_or_else(|| "application/octet-stream".to_owned());

@@ -6,7 +6,7 @@
 //! retention policy states: a later change takes the place of a former one, on a later page. All pages but the last one never receive
 //! a member, but lose some, and descriptions gain what indexing adds: clients revalidate them by their entity tags.
 
-use super::catalog::dcat_ap_description;
+use super::catalog::{add_triple, dcat_ap_description, named_node};
 use super::changes::{Change, Changes};
 use crate::AppState;
 use crate::documentation::{Busy, ClientLimit, NotFound, Text};
@@ -23,7 +23,7 @@ use lodeseek_rdf::vocab::{activity_streams, dcterms, ldes, rdf, tree};
 use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
 use lodeseek_store::ChangeKind;
 use oxrdf::vocab::xsd;
-use oxrdf::{Literal, NamedNode, Term, Triple};
+use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of changes of a page. The places of a page are a range of this length.
@@ -92,16 +92,12 @@ fn page_of(change: &Change) -> u64 {
     change.place.saturating_sub(1) / MAX_PAGE_CHANGES
 }
 
-fn stream(links: &LinkBase) -> NamedNode {
+fn stream_node(links: &LinkBase) -> NamedNode {
     NamedNode::new_unchecked(format!("{links}{ROOT}#stream"))
 }
 
 fn page_node(links: &LinkBase, page: u64) -> NamedNode {
     NamedNode::new_unchecked(format!("{links}{ROOT}/{page}"))
-}
-
-fn node(iri: &str) -> NamedNode {
-    NamedNode::new_unchecked(iri)
 }
 
 /// Returns the description of the stream: its paths, its retention policy, and the view.
@@ -110,38 +106,49 @@ fn stream_triples(links: &LinkBase) -> Vec<Triple> {
     let policy = NamedNode::new_unchecked(format!("{links}{ROOT}#policy"));
     let one = Literal::from(1_u64);
     let mut triples = Vec::new();
-    let mut add = |subject: &NamedNode, property: &str, object: Term| {
-        triples.push(Triple::new(subject.clone(), node(property), object));
-    };
-    let stream = stream(links);
-    add(&stream, rdf::TYPE, node(ldes::EVENT_STREAM).into());
-    add(
+    let stream = stream_node(links);
+    add_triple(
+        &mut triples,
+        &stream,
+        rdf::TYPE,
+        named_node(ldes::EVENT_STREAM),
+    );
+    add_triple(
+        &mut triples,
         &stream,
         ldes::TIMESTAMP_PATH,
-        node(activity_streams::PUBLISHED).into(),
+        named_node(activity_streams::PUBLISHED),
     );
-    add(
+    add_triple(
+        &mut triples,
         &stream,
         ldes::VERSION_OF_PATH,
-        node(activity_streams::OBJECT).into(),
+        named_node(activity_streams::OBJECT),
     );
-    add(
+    add_triple(
+        &mut triples,
         &stream,
         ldes::VERSION_DELETE_OBJECT,
-        node(activity_streams::DELETE).into(),
+        named_node(activity_streams::DELETE),
     );
-    add(&stream, tree::VIEW, view.clone().into());
-    add(&view, rdf::TYPE, node(tree::NODE_CLASS).into());
-    add(&view, ldes::RETENTION_POLICY, policy.clone().into());
+    add_triple(&mut triples, &stream, tree::VIEW, view.clone());
+    add_triple(&mut triples, &view, rdf::TYPE, named_node(tree::NODE_CLASS));
+    add_triple(&mut triples, &view, ldes::RETENTION_POLICY, policy.clone());
     // The terms of LDES 1.0, and those before: clients know one or the other.
-    add(
+    add_triple(
+        &mut triples,
         &policy,
         rdf::TYPE,
-        node(ldes::RETENTION_POLICY_CLASS).into(),
+        named_node(ldes::RETENTION_POLICY_CLASS),
     );
-    add(&policy, ldes::VERSION_AMOUNT, one.clone().into());
-    add(&policy, rdf::TYPE, node(ldes::LATEST_VERSION_SUBSET).into());
-    add(&policy, ldes::AMOUNT, one.into());
+    add_triple(&mut triples, &policy, ldes::VERSION_AMOUNT, one.clone());
+    add_triple(
+        &mut triples,
+        &policy,
+        rdf::TYPE,
+        named_node(ldes::LATEST_VERSION_SUBSET),
+    );
+    add_triple(&mut triples, &policy, ldes::AMOUNT, one);
     triples
 }
 
@@ -149,45 +156,41 @@ fn stream_triples(links: &LinkBase) -> Vec<Triple> {
 fn root_triples(title: &Localized<String>, changes: &Changes, links: &LinkBase) -> Vec<Triple> {
     let mut triples = stream_triples(links);
     let (stream, view) = (
-        stream(links),
+        stream_node(links),
         NamedNode::new_unchecked(format!("{links}{ROOT}")),
     );
     for title in title.literals() {
         // The text is English, also after a name in another language.
-        triples.push(Triple::new(
-            stream.clone(),
-            node(dcterms::TITLE),
-            Literal::from(format!("{}: changes of datasets", title.value())),
-        ));
+        let text = format!("{}: changes of datasets", title.value());
+        add_triple(&mut triples, &stream, dcterms::TITLE, Literal::from(text));
     }
-    for of_page in changes.all.chunk_by(|a, b| page_of(a) == page_of(b)) {
-        let page = page_of(&of_page[0]);
+    for page_changes in changes.all.chunk_by(|a, b| page_of(a) == page_of(b)) {
+        let page = page_of(&page_changes[0]);
         let relation = NamedNode::new_unchecked(format!("{links}{ROOT}#page-{page}"));
-        let earliest = of_page.iter().map(|change| &change.time).min();
-        let mut add = |subject: &NamedNode, property: &str, object: Term| {
-            triples.push(Triple::new(subject.clone(), node(property), object));
-        };
-        add(&view, tree::RELATION, relation.clone().into());
-        add(&relation, tree::NODE, page_node(links, page).into());
-        add(
+        let earliest = page_changes.iter().map(|change| &change.time).min();
+        add_triple(&mut triples, &view, tree::RELATION, relation.clone());
+        add_triple(&mut triples, &relation, tree::NODE, page_node(links, page));
+        add_triple(
+            &mut triples,
             &relation,
             rdf::TYPE,
-            node(tree::GREATER_THAN_OR_EQUAL_TO_RELATION).into(),
+            named_node(tree::GREATER_THAN_OR_EQUAL_TO_RELATION),
         );
-        add(
+        add_triple(
+            &mut triples,
             &relation,
             tree::PATH,
-            node(activity_streams::PUBLISHED).into(),
+            named_node(activity_streams::PUBLISHED),
         );
         if let Some(earliest) = earliest {
-            add(&relation, tree::VALUE, moment(earliest));
+            add_triple(&mut triples, &relation, tree::VALUE, time_literal(earliest));
         }
     }
     triples
 }
 
-fn moment(time: &str) -> Term {
-    Literal::new_typed_literal(time, xsd::DATE_TIME).into()
+fn time_literal(time: &str) -> Literal {
+    Literal::new_typed_literal(time, xsd::DATE_TIME)
 }
 
 /// Returns a page as TriG: the members in the default graph, each description in the graph of its member.
@@ -198,12 +201,12 @@ fn page_text(
     changes: &Changes,
 ) -> Result<Vec<u8>, ApiError> {
     let first = changes.all.partition_point(|change| page_of(change) < page);
-    let of_page = changes.all[first..]
+    let page_changes = changes.all[first..]
         .iter()
         .take_while(|change| page_of(change) == page);
     let mut members = stream_triples(links);
     let mut graphs = Vec::new();
-    for change in of_page {
+    for change in page_changes {
         // It may have been removed since the changes were read.
         let is_present = state.store.contains(&change.id)?;
         if is_present == (change.kind == ChangeKind::Delete) {
@@ -222,13 +225,20 @@ fn page_text(
             ChangeKind::Update => activity_streams::UPDATE,
             ChangeKind::Delete => activity_streams::DELETE,
         };
-        let mut add = |subject: &NamedNode, property: &str, object: Term| {
-            members.push(Triple::new(subject.clone(), node(property), object));
-        };
-        add(&stream(links), tree::MEMBER, member.clone().into());
-        add(&member, rdf::TYPE, node(class).into());
-        add(&member, activity_streams::OBJECT, dataset.into());
-        add(&member, activity_streams::PUBLISHED, moment(&change.time));
+        add_triple(
+            &mut members,
+            &stream_node(links),
+            tree::MEMBER,
+            member.clone(),
+        );
+        add_triple(&mut members, &member, rdf::TYPE, named_node(class));
+        add_triple(&mut members, &member, activity_streams::OBJECT, dataset);
+        add_triple(
+            &mut members,
+            &member,
+            activity_streams::PUBLISHED,
+            time_literal(&change.time),
+        );
         if change.kind != ChangeKind::Delete {
             let description = dcat_ap_description(state, &change.id, links)?;
             graphs.extend_from_slice(format!("{member} {{\n").as_bytes());

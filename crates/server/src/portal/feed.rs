@@ -8,7 +8,7 @@ use crate::locale::{Locale, Texts};
 use crate::negotiation::languages;
 use crate::parameters::{Pairs, check_query, examples, filter, parse_model, query_syntax};
 use crate::portal::ckan::Table;
-use crate::portal::metadata::{PortalMetadata, moment};
+use crate::portal::metadata::{PortalMetadata, ckan_time};
 use crate::public_url::LinkBase;
 use crate::response_formats::xml;
 use crate::site::Client;
@@ -30,7 +30,7 @@ const MAX_ENTRIES: usize = 50;
 /// Maximum number of characters of a summary.
 const MAX_SUMMARY_CHARACTERS: usize = 500;
 /// Time of entries without one: neither the catalogue nor this server recorded it. Atom requires a time.
-const UNKNOWN: &str = "1970-01-01T00:00:00Z";
+const UNKNOWN_TIME: &str = "1970-01-01T00:00:00Z";
 
 #[derive(Template)]
 #[template(path = "feed.xml")]
@@ -119,14 +119,13 @@ pub(crate) async fn datasets(
     let permit = if query.is_empty() {
         None
     } else {
-        state
-            .acquire_search_permit(client, checked(&request)?)
-            .await?
+        check_query(&request.query)?;
+        state.acquire_search_permit(client, &request).await?
     };
-    let made = state.work(move |state| {
+    let text = state.work(move |state| {
         let _permit = permit;
         let ids = if query.is_empty() {
-            last_changed(state)?
+            latest_ids(state)?
         } else {
             search_ids(state, &request)?
         };
@@ -135,12 +134,12 @@ pub(crate) async fn datasets(
             let Some(described) = PortalMetadata::read(&state.store, &id)? else {
                 continue;
             };
-            let updated = match described.modified() {
-                Some(moment) => Some(moment),
+            let updated = match described.modification_time() {
+                Some(time) => Some(time),
                 None => time_of_record(state, &id)?,
             };
             let address = links.link(&described.iri, state.store.iris());
-            entries.push(entry(&described, &address, updated));
+            entries.push(build_entry(&described, &address, updated));
         }
         entries.sort_by(|a: &Entry, b: &Entry| b.updated.cmp(&a.updated));
         let portal = state.portal.portal.title.value(&languages);
@@ -151,23 +150,19 @@ pub(crate) async fn datasets(
         let title = if query.is_empty() {
             texts.text("feed-last-changed")
         } else {
-            plain(&query)
+            remove_invalid_characters(&query)
         };
-        feed(portal, &links, title, &pairs, entries)
+        build_feed(portal, &links, title, &pairs, entries)
             .render()
             .map_err(|error| ApiError::internal(&error))
     });
-    xml("application/atom+xml; charset=utf-8", &made.await?)
+    xml("application/atom+xml; charset=utf-8", &text.await?)
 }
 
 /// Returns the languages of the parameter `lang`, else those of `Accept-Language`.
 fn requested_languages(headers: &HeaderMap, pairs: &Pairs) -> Result<Vec<String>, ApiError> {
     let lang = pairs.iter().find(|(name, _)| name == "lang");
     languages(headers, lang.map(|(_, value)| value.as_str()))
-}
-
-fn checked(request: &SearchRequest) -> Result<&SearchRequest, ApiError> {
-    check_query(&request.query).map(|()| request)
 }
 
 fn search_ids(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId>, ApiError> {
@@ -180,7 +175,7 @@ fn search_ids(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId
 }
 
 /// Returns the datasets with the latest times that their entries show.
-fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
+fn latest_ids(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
     let table = Table::current(state)?;
     let mut rows: Vec<_> = table.rows.iter().collect();
     rows.sort_by_key(|row| Reverse(&row.updated));
@@ -191,10 +186,15 @@ fn last_changed(state: &AppState) -> Result<Vec<DatasetId>, ApiError> {
         .collect())
 }
 
-fn feed(portal: &str, base: &LinkBase, title: String, pairs: &Pairs, entries: Vec<Entry>) -> Feed {
-    let kept = || pairs.iter().filter(|(_, value)| !value.is_empty());
+fn build_feed(
+    portal: &str,
+    base: &LinkBase,
+    title: String,
+    pairs: &Pairs,
+    entries: Vec<Entry>,
+) -> Feed {
     let parameters = form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(kept())
+        .extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()))
         .finish();
     let behind = if parameters.is_empty() {
         String::new()
@@ -205,12 +205,12 @@ fn feed(portal: &str, base: &LinkBase, title: String, pairs: &Pairs, entries: Ve
         own: format!("{base}feeds/datasets.atom{behind}"),
         page: format!("{base}{behind}"),
         title,
-        portal: plain(portal),
+        portal: remove_invalid_characters(portal),
         updated: entries
             .iter()
             .map(|entry| entry.updated.clone())
             .max()
-            .unwrap_or_else(|| UNKNOWN.to_owned()),
+            .unwrap_or_else(|| UNKNOWN_TIME.to_owned()),
         entries,
     }
 }
@@ -219,40 +219,44 @@ fn feed(portal: &str, base: &LinkBase, title: String, pairs: &Pairs, entries: Ve
 fn time_of_record(state: &AppState, id: &DatasetId) -> Result<Option<String>, ApiError> {
     let record = state.store.record_of(id)?;
     let mut times = record.iter().filter_map(|triple| match &triple.object {
-        Term::Literal(time) if triple.predicate == dcterms::MODIFIED => moment(time.value()),
+        Term::Literal(time) if triple.predicate == dcterms::MODIFIED => ckan_time(time.value()),
         _ => None,
     });
     Ok(times.next())
 }
 
-fn entry(described: &PortalMetadata, address: &str, updated: Option<String>) -> Entry {
+fn build_entry(described: &PortalMetadata, address: &str, updated: Option<String>) -> Entry {
     let metadata = &described.dataset.metadata;
-    let zoned = |moment: String| format!("{moment}Z");
     Entry {
         id: described.iri.clone(),
         address: uri(address),
-        title: plain(&plain_text(metadata.title())),
-        updated: updated.map_or_else(|| UNKNOWN.to_owned(), zoned),
-        published: metadata.issued.as_deref().and_then(moment).map(zoned),
+        title: remove_invalid_characters(&plain_text(metadata.title())),
+        updated: updated.map_or_else(|| UNKNOWN_TIME.to_owned(), add_zone),
+        published: metadata.issued.as_deref().and_then(ckan_time).map(add_zone),
         authors: metadata
             .creators
             .iter()
-            .map(|agent| plain(&agent.name))
+            .map(|agent| remove_invalid_characters(&agent.name))
             .collect(),
         categories: described
             .keywords
             .iter()
-            .map(|keyword| plain(keyword))
+            .map(|keyword| remove_invalid_characters(keyword))
             .collect(),
-        summary: plain(&shorten(
+        summary: remove_invalid_characters(&shorten(
             &plain_text(metadata.description().unwrap_or_default()),
             MAX_SUMMARY_CHARACTERS,
         )),
     }
 }
 
+/// Adds the time zone to a time in UTC.
+fn add_zone(time: String) -> String {
+    format!("{time}Z")
+}
+
 /// Removes the characters that XML cannot represent, even escaped.
-fn plain(text: &str) -> String {
+fn remove_invalid_characters(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)).collect()
 }
 
@@ -266,8 +270,8 @@ pub(crate) async fn opensearch(
     let portal = &state.portal.portal;
     let page = OpenSearch {
         base: links.as_str(),
-        portal: plain(portal.title.value(&languages)),
-        description: plain(portal.description.value(&languages)),
+        portal: remove_invalid_characters(portal.title.value(&languages)),
+        description: remove_invalid_characters(portal.description.value(&languages)),
     };
     let text = page.render().map_err(|error| ApiError::internal(&error))?;
     xml("application/opensearchdescription+xml", &text)
@@ -280,7 +284,7 @@ mod tests {
     #[test]
     fn what_xml_cannot_hold_is_left_out() {
         assert_eq!(
-            plain("a\u{0}b\u{1b}c\u{ffff}d\te\u{1f333}"),
+            remove_invalid_characters("a\u{0}b\u{1b}c\u{ffff}d\te\u{1f333}"),
             "abcd\te\u{1f333}"
         );
     }

@@ -92,14 +92,10 @@ impl Checksum {
     /// algorithms and invalid values.
     fn new(value: &str, algorithms: &[String]) -> Option<Self> {
         let hex = value.trim().to_ascii_lowercase();
-        let is_named = |name: &str| {
-            let mut names = algorithms.iter().map(|algorithm| algorithm_name(algorithm));
-            algorithms.is_empty() || names.any(|algorithm| algorithm == name)
-        };
         match hex.len() {
             _ if !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => None,
-            32 if is_named("md5") => Some(Self::Md5(hex)),
-            64 if is_named("sha256") => Some(Self::Sha256(hex)),
+            32 if may_be_algorithm(algorithms, "md5") => Some(Self::Md5(hex)),
+            64 if may_be_algorithm(algorithms, "sha256") => Some(Self::Sha256(hex)),
             _ => None,
         }
     }
@@ -110,6 +106,12 @@ impl Checksum {
             Self::Md5(hex) | Self::Sha256(hex) => hex,
         }
     }
+}
+
+/// If true, the names of a checksum's algorithm include `name`, or there are none.
+fn may_be_algorithm(algorithms: &[String], name: &str) -> bool {
+    let mut names = algorithms.iter().map(|algorithm| algorithm_name(algorithm));
+    algorithms.is_empty() || names.any(|algorithm| algorithm == name)
 }
 
 /// Normalizes the name of an algorithm: `sha256` for `SHA-256` and for SPDX's `…#checksumAlgorithm_sha256`.
@@ -219,12 +221,7 @@ impl PortalMetadata {
         // Parts are numbered: 10 comes after 9.
         files.sort_by(|a, b| (a.key.len(), &a.key).cmp(&(b.key.len(), &b.key)));
         complete_files(&mut files, &dataset);
-        let is_theme = |theme: &Node<'_>| {
-            !theme
-                .values(skos::IN_SCHEME)
-                .any(|scheme| SCHEMES.contains(&scheme.as_str()))
-        };
-        let creators = parties(
+        let creators = read_parties(
             node,
             &[dcterms::CREATOR, dc11::CREATOR],
             &dataset.metadata.creators,
@@ -236,17 +233,17 @@ impl PortalMetadata {
                 None => node.nodes(dcterms::CREATOR).find_map(Node::email),
             },
             creators,
-            publishers: parties(node, &[dcterms::PUBLISHER], &dataset.metadata.publishers),
+            publishers: read_parties(node, &[dcterms::PUBLISHER], &dataset.metadata.publishers),
             contacts: node
                 .nodes(terms::CONTACT_POINT)
                 .filter_map(Node::contact)
                 .collect(),
             themes: merge_concepts(
                 node.nodes(terms::THEME)
-                    .filter(is_theme)
+                    .filter(|theme| !theme.is_in_own_scheme())
                     .filter_map(Node::concept),
             ),
-            languages: languages(&dataset),
+            languages: language_names(&dataset),
             declared_languages: node.terms(dcterms::LANGUAGE),
             access_rights: node.terms(dcterms::ACCESS_RIGHTS).into_iter().next(),
             places: node.terms(dcterms::SPATIAL),
@@ -255,7 +252,7 @@ impl PortalMetadata {
             has_identifier: node
                 .values(dcterms::IDENTIFIER)
                 .all(|text| Some(text) != node.value(lodeseek::ID)),
-            identifiers: identifiers(node),
+            identifiers: read_identifiers(node),
             version: node
                 .value(terms::VERSION)
                 .or_else(|| node.value(owl::VERSION_INFO)),
@@ -342,11 +339,11 @@ impl PortalMetadata {
     }
 
     /// Returns the time of the last change, or else of publication, in CKAN's format: `2021-02-11T00:00:00`, UTC.
-    pub(crate) fn modified(&self) -> Option<String> {
+    pub(crate) fn modification_time(&self) -> Option<String> {
         self.modified_moment().map(|moment| moment.second())
     }
 
-    /// Returns the time of [`modified`](Self::modified) in all its forms.
+    /// Returns the time of [`modification_time`](Self::modification_time) in all its forms.
     pub(crate) fn modified_moment(&self) -> Option<Moment> {
         let modified = self.dataset.metadata.modified.as_deref();
         modified
@@ -355,7 +352,7 @@ impl PortalMetadata {
     }
 
     /// Returns the time of the first publication.
-    pub(crate) fn issued(&self) -> Option<String> {
+    pub(crate) fn publication_time(&self) -> Option<String> {
         self.issued_moment().map(|moment| moment.second())
     }
 
@@ -372,7 +369,7 @@ impl PortalMetadata {
 }
 
 /// Returns the agents of a dataset, which are the values of some properties. An agent without a name is none.
-fn parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> {
+fn read_parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> {
     let mut declared: HashMap<Agent, (Option<AgentKind>, Option<String>)> = HashMap::new();
     for value in properties.iter().flat_map(|property| node.nodes(property)) {
         if let Some(agent) = value.agent() {
@@ -383,20 +380,21 @@ fn parties(node: Node<'_>, properties: &[&str], agents: &[Agent]) -> Vec<Party> 
             }
         }
     }
-    let party = |agent: &Agent| {
+    let mut parties = Vec::with_capacity(agents.len());
+    for agent in agents {
         let (kind, email) = declared.remove(agent).unwrap_or_default();
-        Party {
+        parties.push(Party {
             name: agent.name.clone(),
             iri: agent.iri.clone(),
             kind,
             email,
-        }
-    };
-    agents.iter().map(party).collect()
+        });
+    }
+    parties
 }
 
 /// Returns the identifiers: those of the catalogue other than the id, the first of which is the one of `dct:identifier`.
-fn identifiers(node: Node<'_>) -> Vec<String> {
+fn read_identifiers(node: Node<'_>) -> Vec<String> {
     let mut own: Vec<String> = node.values(dcterms::IDENTIFIER).collect();
     own.sort();
     let id = node.value(lodeseek::ID);
@@ -461,7 +459,7 @@ fn complete_files(files: &mut [File], dataset: &Dataset) {
     }
 }
 
-fn languages(dataset: &Dataset) -> Vec<String> {
+fn language_names(dataset: &Dataset) -> Vec<String> {
     let themes = dataset
         .metadata
         .themes_of(Scheme::Language)
@@ -499,17 +497,17 @@ impl File {
 
     /// Returns the format's name as portals write it (`TTL`, `CSV`); empty if unknown.
     pub(crate) fn label(&self) -> String {
-        let known = |name: &str| Format::from_name(name).map(|format| format.short.to_owned());
         let declared = self
             .format
             .as_deref()
             .map(|format| local_name(format).to_owned());
-        if let Some(label) = self.media_type.as_deref().and_then(known) {
+        if let Some(label) = self.media_type.as_deref().and_then(short_format_name) {
             return label;
         }
         if let Some(declared) = declared {
             // A letter and its accent are one character, which stays as it is.
-            return known(&declared).unwrap_or_else(|| compose(&declared).to_ascii_uppercase());
+            return short_format_name(&declared)
+                .unwrap_or_else(|| compose(&declared).to_ascii_uppercase());
         }
         let by_name =
             Format::from_path(self.location.as_str()).map(|format| format.short.to_owned());
@@ -546,6 +544,11 @@ impl File {
     }
 }
 
+/// Returns the short name of a known format or media type.
+fn short_format_name(name: &str) -> Option<String> {
+    Format::from_name(name).map(|format| format.short.to_owned())
+}
+
 /// Returns the values without repetitions, in their order.
 pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
@@ -553,7 +556,7 @@ pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Converts a date to CKAN's format; `None` for other texts. The default time zone is UTC.
-pub(crate) fn moment(written: &str) -> Option<String> {
+pub(crate) fn ckan_time(written: &str) -> Option<String> {
     Moment::parse(written).map(|moment| moment.second())
 }
 
@@ -590,6 +593,12 @@ impl<'g> Node<'g> {
             id: triple.object,
             ..self
         })
+    }
+
+    /// If true, the node is a task, modality or language of this program.
+    fn is_in_own_scheme(self) -> bool {
+        self.values(skos::IN_SCHEME)
+            .any(|scheme| SCHEMES.contains(&scheme.as_str()))
     }
 
     fn term(self) -> TermRef<'g> {
@@ -633,13 +642,12 @@ impl<'g> Node<'g> {
 
     /// Returns the text of a property, in English if available.
     fn text(self, property: &str) -> Option<String> {
-        let rank = |node: &Node<'_>| match node.term().language() {
-            Some(tag) if tag.starts_with("en") => 0,
-            Some(_) => 2,
-            None => 1,
-        };
         self.nodes(property)
-            .min_by_key(rank)
+            .min_by_key(|node| match node.term().language() {
+                Some(tag) if tag.starts_with("en") => 0,
+                None => 1,
+                Some(_) => 2,
+            })
             .map(|node| node.term().text().to_owned())
     }
 
@@ -672,17 +680,9 @@ impl<'g> Node<'g> {
 
     /// Returns a theme. Data themes of the European Union have their English names, unless the catalogue has one.
     fn concept(self) -> Option<Party> {
-        let is_english = |property: &str| {
-            self.nodes(property).any(|label| match label.term() {
-                TermRef::Literal { kind, .. } => {
-                    kind.language().is_none_or(|tag| tag.starts_with("en"))
-                }
-                _ => false,
-            })
-        };
         let listed = self
             .iri()
-            .filter(|_| !LABELS.iter().any(|label| is_english(label)))
+            .filter(|_| !LABELS.iter().any(|label| self.has_english_text(label)))
             .and_then(|iri| data_theme(&iri));
         Some(Party {
             name: listed.or_else(|| self.name())?,
@@ -692,22 +692,33 @@ impl<'g> Node<'g> {
         })
     }
 
-    /// Returns the values of a property that have a name or an IRI. A text describes a value without a name.
-    fn terms(self, property: &str) -> Vec<Term> {
-        let term = |node: Node<'_>| {
-            let described = || {
-                node.text(dcterms::DESCRIPTION)
-                    .filter(|text| !text.trim().is_empty())
-            };
-            Term {
-                name: node.name().or_else(described),
-                iri: node.iri(),
+    /// If true, a property has a text in English, or one without a language.
+    fn has_english_text(self, property: &str) -> bool {
+        self.nodes(property).any(|label| match label.term() {
+            TermRef::Literal { kind, .. } => {
+                kind.language().is_none_or(|tag| tag.starts_with("en"))
             }
-        };
+            _ => false,
+        })
+    }
+
+    /// Returns the values of a property that have a name or an IRI.
+    fn terms(self, property: &str) -> Vec<Term> {
         self.nodes(property)
-            .map(term)
+            .map(Node::name_and_iri)
             .filter(|term| term.iri_or_name().is_some())
             .collect()
+    }
+
+    /// Returns the node as a term. A description replaces a missing name.
+    fn name_and_iri(self) -> Term {
+        Term {
+            name: self.name().or_else(|| {
+                self.text(dcterms::DESCRIPTION)
+                    .filter(|text| !text.trim().is_empty())
+            }),
+            iri: self.iri(),
+        }
     }
 
     fn contact(self) -> Option<Contact> {
@@ -765,26 +776,25 @@ impl<'g> Node<'g> {
         found.next().and_then(|one| one.value(schema::VALUE))
     }
 
-    fn checksums(self) -> Vec<Checksum> {
-        let checksum = |part: Node<'_>| {
-            let algorithms: Vec<String> = part
-                .values(spdx::ALGORITHM)
-                .chain(part.label(spdx::ALGORITHM))
-                .collect();
-            Checksum::new(&part.value(spdx::CHECKSUM_VALUE)?, &algorithms)
-        };
-        self.nodes(spdx::CHECKSUM).filter_map(checksum).collect()
+    fn checksum(self) -> Option<Checksum> {
+        let algorithms: Vec<String> = self
+            .values(spdx::ALGORITHM)
+            .chain(self.label(spdx::ALGORITHM))
+            .collect();
+        Checksum::new(&self.value(spdx::CHECKSUM_VALUE)?, &algorithms)
+    }
+
+    /// Returns the endpoint of the first service that has one.
+    fn endpoint(self) -> Option<String> {
+        self.nodes(terms::ACCESS_SERVICE)
+            .find_map(|service| service.value(terms::ENDPOINT_URL))
     }
 
     fn file(self) -> Option<File> {
-        let service = || {
-            self.nodes(terms::ACCESS_SERVICE)
-                .find_map(|service| service.value(terms::ENDPOINT_URL))
-        };
-        let downloaded = self.value(terms::DOWNLOAD_URL);
-        let location = downloaded
+        let location = self
+            .value(terms::DOWNLOAD_URL)
             .or_else(|| self.value(terms::ACCESS_URL))
-            .or_else(service)?;
+            .or_else(|| self.endpoint())?;
         let location = Location::from_text(&location);
         let media_type = self.value(terms::MEDIA_TYPE);
         Some(File {
@@ -795,7 +805,9 @@ impl<'g> Node<'g> {
             title: self.text(dcterms::TITLE),
             description: self.text(dcterms::DESCRIPTION),
             checksums: if matches!(location, Location::Remote(_)) {
-                self.checksums()
+                self.nodes(spdx::CHECKSUM)
+                    .filter_map(Node::checksum)
+                    .collect()
             } else {
                 Vec::new()
             },

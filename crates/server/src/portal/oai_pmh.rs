@@ -28,7 +28,6 @@ use lodeseek_catalog::{DatasetId, Moment};
 use lodeseek_rdf::{RdfForm, RdfSyntax, RdfVersion};
 use lodeseek_store::ChangeKind;
 use oxsdatatypes::DateTime;
-use std::fmt::Display;
 
 /// Maximum number of records of a response.
 const MAX_RECORDS: usize = 100;
@@ -148,11 +147,13 @@ struct Token {
     cursor: usize,
 }
 
+/// (element of Dublin Core, text).
+type Elements = Vec<(&'static str, String)>;
+
 #[derive(Template)]
 #[template(path = "oai_dc.xml")]
 struct DublinCore {
-    /// (element of Dublin Core, text).
-    elements: Vec<(&'static str, String)>,
+    elements: Elements,
 }
 
 #[derive(Template)]
@@ -217,7 +218,7 @@ pub(crate) async fn answer(
 fn respond(state: &AppState, links: &LinkBase, arguments: Pairs) -> Result<String, ApiError> {
     // The time before the records are read, so that a change during the response is part of the next harvest.
     let date = in_seconds(&DateTime::now().to_string());
-    let content = Verb::read(&arguments).and_then(|verb| content(state, links, &verb));
+    let content = Verb::read(&arguments).and_then(|verb| build_content(state, links, &verb));
     let (content, arguments) = match content {
         Ok(content) => (content, arguments),
         Err(Failure::Server(error)) => return Err(error),
@@ -241,23 +242,7 @@ impl Verb {
     /// Parses the arguments of a request. Each verb has its own; others and repeated ones are errors.
     fn read(arguments: &Pairs) -> Result<Self, Failure> {
         let mut others = arguments.clone();
-        let mut take = |name: &str| -> Result<Option<String>, Failure> {
-            let mut values = Vec::new();
-            others.retain(|(known, value)| {
-                if known == name {
-                    values.push(value.clone());
-                }
-                known != name
-            });
-            if values.len() > 1 {
-                return Err(protocol_error(
-                    "badArgument",
-                    format!("the argument {name} is repeated"),
-                ));
-            }
-            Ok(values.pop())
-        };
-        let name = match take("verb") {
+        let name = match take_argument(&mut others, "verb") {
             Ok(Some(name)) => name,
             Ok(None) => return Err(protocol_error("badVerb", "the argument verb is missing")),
             Err(_) => return Err(protocol_error("badVerb", "the argument verb is repeated")),
@@ -266,21 +251,21 @@ impl Verb {
             "Identify" => Self::Identify,
             "ListSets" => return Err(protocol_error("noSetHierarchy", "there are no sets")),
             "ListMetadataFormats" => Self::ListMetadataFormats {
-                identifier: take("identifier")?,
+                identifier: take_argument(&mut others, "identifier")?,
             },
             "GetRecord" => Self::GetRecord {
-                identifier: required("identifier", take("identifier")?)?,
-                format: format_of(&required("metadataPrefix", take("metadataPrefix")?)?)?,
+                identifier: require_argument(&mut others, "identifier")?,
+                format: parse_format(&require_argument(&mut others, "metadataPrefix")?)?,
             },
             "ListIdentifiers" | "ListRecords" => {
-                let selection = match take("resumptionToken")? {
+                let selection = match take_argument(&mut others, "resumptionToken")? {
                     Some(token) => Selection::from_token(&token)?,
                     None => {
-                        let set = take("set")?;
+                        let set = take_argument(&mut others, "set")?;
                         let selection = Selection::new(
-                            &required("metadataPrefix", take("metadataPrefix")?)?,
-                            take("from")?,
-                            take("until")?,
+                            &require_argument(&mut others, "metadataPrefix")?,
+                            take_argument(&mut others, "from")?,
+                            take_argument(&mut others, "until")?,
                         )?;
                         if set.is_some() {
                             return Err(protocol_error("noSetHierarchy", "there are no sets"));
@@ -314,11 +299,31 @@ impl Verb {
     }
 }
 
-fn required(name: &str, value: Option<String>) -> Result<String, Failure> {
-    value.ok_or_else(|| protocol_error("badArgument", format!("the argument {name} is missing")))
+/// Removes an argument, and returns its value. A repeated argument is an error.
+fn take_argument(arguments: &mut Pairs, name: &str) -> Result<Option<String>, Failure> {
+    let mut values = Vec::new();
+    arguments.retain(|(known, value)| {
+        if known == name {
+            values.push(value.clone());
+        }
+        known != name
+    });
+    if values.len() > 1 {
+        return Err(protocol_error(
+            "badArgument",
+            format!("the argument {name} is repeated"),
+        ));
+    }
+    Ok(values.pop())
 }
 
-fn format_of(prefix: &str) -> Result<MetadataFormat, Failure> {
+/// Removes an argument, and returns its value. A missing or repeated argument is an error.
+fn require_argument(arguments: &mut Pairs, name: &str) -> Result<String, Failure> {
+    take_argument(arguments, name)?
+        .ok_or_else(|| protocol_error("badArgument", format!("the argument {name} is missing")))
+}
+
+fn parse_format(prefix: &str) -> Result<MetadataFormat, Failure> {
     MetadataFormat::from_prefix(prefix).ok_or_else(|| {
         protocol_error(
             "cannotDisseminateFormat",
@@ -329,7 +334,7 @@ fn format_of(prefix: &str) -> Result<MetadataFormat, Failure> {
 
 impl Selection {
     fn new(prefix: &str, from: Option<String>, until: Option<String>) -> Result<Self, Failure> {
-        let format = format_of(prefix)?;
+        let format = parse_format(prefix)?;
         for (name, date) in [("from", &from), ("until", &until)] {
             if let Some(date) = date
                 && !is_date(date)
@@ -360,7 +365,7 @@ impl Selection {
     }
 
     /// Returns true if a change is in the range of dates. A day contains its seconds.
-    fn has(&self, change: &Change) -> bool {
+    fn includes(&self, change: &Change) -> bool {
         let is_from = self
             .from
             .as_ref()
@@ -390,38 +395,44 @@ impl Selection {
     }
 
     fn from_token(token: &str) -> Result<Self, Failure> {
-        let invalid =
-            || protocol_error("badResumptionToken", "the token is not one of this server");
         let parts: Vec<&str> = token.split(SEPARATOR).collect();
         let [prefix, from, until, place, id] = parts[..] else {
-            return Err(invalid());
+            return Err(invalid_token());
         };
-        let date = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let selection = Self::new(prefix, date(from), date(until)).map_err(|_| invalid())?;
-        let place = place.parse().map_err(|_| invalid())?;
+        let [from, until] =
+            [from, until].map(|date| Some(date.to_owned()).filter(|date| !date.is_empty()));
+        let selection = Self::new(prefix, from, until).map_err(|_| invalid_token())?;
+        let place = place.parse().map_err(|_| invalid_token())?;
         Ok(Self {
-            after: Some((place, decoded(id))),
+            after: Some((place, decode_segment(id))),
             ..selection
         })
     }
 }
 
-/// Returns true for a day or a second in UTC, in the form of the protocol.
-fn is_date(text: &str) -> bool {
-    let has_form = |form: &str| {
-        text.len() == form.len()
-            && text
-                .bytes()
-                .zip(form.bytes())
-                .all(|(byte, form)| match form {
-                    b'0' => byte.is_ascii_digit(),
-                    form => byte == form,
-                })
-    };
-    (has_form("0000-00-00") || has_form("0000-00-00T00:00:00Z")) && Moment::parse(text).is_some()
+fn invalid_token() -> Failure {
+    protocol_error("badResumptionToken", "the token is not one of this server")
 }
 
-fn decoded(text: &str) -> String {
+/// Returns true for a day or a second in UTC, in the form of the protocol.
+fn is_date(text: &str) -> bool {
+    let is_day = has_form(text, "0000-00-00");
+    (is_day || has_form(text, "0000-00-00T00:00:00Z")) && Moment::parse(text).is_some()
+}
+
+/// If true, a text consists of the characters of a form, in which `0` stands for any digit.
+fn has_form(text: &str, form: &str) -> bool {
+    text.len() == form.len()
+        && text
+            .bytes()
+            .zip(form.bytes())
+            .all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                form => byte == form,
+            })
+}
+
+fn decode_segment(text: &str) -> String {
     let parsed = form_urlencoded::parse(text.as_bytes()).next();
     parsed.map_or_else(String::new, |(name, _)| name.into_owned())
 }
@@ -434,7 +445,7 @@ fn identifier_prefix(links: &LinkBase) -> String {
     format!("oai:{host}:")
 }
 
-fn header(change: &Change, links: &LinkBase) -> Header {
+fn build_header(change: &Change, links: &LinkBase) -> Header {
     Header {
         identifier: format!(
             "{}{}",
@@ -446,7 +457,7 @@ fn header(change: &Change, links: &LinkBase) -> Header {
     }
 }
 
-fn content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Content, Failure> {
+fn build_content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Content, Failure> {
     let changes = Changes::current(state)?;
     match verb {
         Verb::Identify => {
@@ -461,26 +472,31 @@ fn content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Content, F
         }
         Verb::ListMetadataFormats { identifier } => {
             if let Some(identifier) = identifier {
-                find(&changes, links, identifier)?;
+                find_change(&changes, links, identifier)?;
             }
             Ok(Content::Formats(MetadataFormat::ALL.to_vec()))
         }
         Verb::GetRecord { identifier, format } => {
-            let change = find(&changes, links, identifier)?;
-            Ok(Content::Record(record(state, links, change, *format)?))
+            let change = find_change(&changes, links, identifier)?;
+            Ok(Content::Record(build_record(
+                state, links, change, *format,
+            )?))
         }
         Verb::ListIdentifiers(selection) => {
-            let (listed, of_request) = list(&changes, selection)?;
+            let (listed, of_request) = select_changes(&changes, selection)?;
             let sent = &listed[..listed.len().min(MAX_IDENTIFIERS)];
-            let headers = sent.iter().map(|change| header(change, links)).collect();
+            let headers = sent
+                .iter()
+                .map(|change| build_header(change, links))
+                .collect();
             let token = next_token(selection, of_request, &listed, sent.len());
             Ok(Content::Identifiers(headers, token))
         }
         Verb::ListRecords(selection) => {
-            let (listed, of_request) = list(&changes, selection)?;
+            let (listed, of_request) = select_changes(&changes, selection)?;
             let (mut records, mut bytes) = (Vec::new(), 0);
             for change in listed.iter().take(MAX_RECORDS) {
-                let record = record(state, links, change, selection.format)?;
+                let record = build_record(state, links, change, selection.format)?;
                 bytes += record.metadata.as_ref().map_or(0, String::len);
                 records.push(record);
                 if bytes > MAX_RESPONSE_BYTES {
@@ -494,14 +510,14 @@ fn content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Content, F
 }
 
 /// Returns the changes that remain to be sent, and the number of all changes of the request.
-fn list<'c>(
+fn select_changes<'c>(
     changes: &'c Changes,
     selection: &Selection,
 ) -> Result<(Vec<&'c Change>, usize), Failure> {
     let selected: Vec<&Change> = changes
         .all
         .iter()
-        .filter(|change| selection.has(change))
+        .filter(|change| selection.includes(change))
         .collect();
     let all = selected.len();
     let rest: Vec<&Change> = selected
@@ -531,13 +547,13 @@ fn next_token(selection: &Selection, all: usize, listed: &[&Change], sent: usize
     })
 }
 
-fn find<'c>(
+fn find_change<'c>(
     changes: &'c Changes,
     links: &LinkBase,
     identifier: &str,
 ) -> Result<&'c Change, Failure> {
     let prefix = identifier_prefix(links);
-    let id = identifier.strip_prefix(&prefix).map(decoded);
+    let id = identifier.strip_prefix(&prefix).map(decode_segment);
     let found = id.and_then(|id| changes.all.iter().find(|change| change.id.as_str() == id));
     found.ok_or_else(|| {
         protocol_error(
@@ -547,13 +563,13 @@ fn find<'c>(
     })
 }
 
-fn record(
+fn build_record(
     state: &AppState,
     links: &LinkBase,
     change: &Change,
     format: MetadataFormat,
 ) -> Result<Record, Failure> {
-    let mut header = header(change, links);
+    let mut header = build_header(change, links);
     // It may have been removed since the changes were read.
     let is_present = state.store.contains(&change.id);
     header.is_deleted |= !is_present.map_err(ApiError::from)?;
@@ -603,57 +619,59 @@ fn dublin_core(state: &AppState, id: &DatasetId) -> Result<String, ApiError> {
     .map_err(|error| ApiError::internal(&error))
 }
 
-fn dublin_core_elements(described: &PortalMetadata) -> Vec<(&'static str, String)> {
+fn dublin_core_elements(described: &PortalMetadata) -> Elements {
     let metadata = &described.dataset.metadata;
-    let mut elements: Vec<(&'static str, String)> = Vec::new();
-    let mut add = |element: &'static str, text: &dyn Display| {
-        let text = text.to_string();
-        if !text.is_empty() && !elements.contains(&(element, text.clone())) {
-            elements.push((element, text));
-        }
-    };
-    add("title", &metadata.title());
+    let mut elements: Elements = Vec::new();
+    add_element(&mut elements, "title", metadata.title());
     for party in &described.creators {
-        add("creator", &party.name);
+        add_element(&mut elements, "creator", &party.name);
     }
     for keyword in &described.keywords {
-        add("subject", keyword);
+        add_element(&mut elements, "subject", keyword);
     }
     for theme in &described.themes {
-        add("subject", &theme.name);
+        add_element(&mut elements, "subject", &theme.name);
     }
     if let Some(description) = metadata.description() {
-        add("description", &description);
+        add_element(&mut elements, "description", description);
     }
     for party in &described.publishers {
-        add("publisher", &party.name);
+        add_element(&mut elements, "publisher", &party.name);
     }
     for date in [&metadata.issued, &metadata.modified].into_iter().flatten() {
-        add("date", date);
+        add_element(&mut elements, "date", date);
     }
-    add("type", &"Dataset");
-    add("identifier", &described.iri);
+    add_element(&mut elements, "type", "Dataset");
+    add_element(&mut elements, "identifier", &described.iri);
     for identifier in &described.identifiers {
-        add("identifier", identifier);
+        add_element(&mut elements, "identifier", identifier);
     }
     for file in &described.files {
         if let Some(media_type) = file.media_type.as_ref().or(file.format.as_ref()) {
-            add("format", media_type);
+            add_element(&mut elements, "format", media_type);
         }
     }
     for language in &described.declared_languages {
-        add("language", &text_of(language));
+        add_element(&mut elements, "language", &text_of(language));
     }
     for place in &described.places {
-        add("coverage", &text_of(place));
+        add_element(&mut elements, "coverage", &text_of(place));
     }
     for license in &described.licenses {
-        add("rights", license);
+        add_element(&mut elements, "rights", license);
     }
     if let Some(rights) = &described.access_rights {
-        add("rights", &text_of(rights));
+        add_element(&mut elements, "rights", &text_of(rights));
     }
     elements
+}
+
+/// Adds an element, unless it is empty or repeats another.
+fn add_element(elements: &mut Elements, element: &'static str, text: &str) {
+    let element = (element, text.to_owned());
+    if !text.is_empty() && !elements.contains(&element) {
+        elements.push(element);
+    }
 }
 
 fn text_of(term: &Term) -> String {

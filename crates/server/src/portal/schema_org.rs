@@ -25,17 +25,21 @@ pub(crate) fn script(
     base: &str,
     portal: &str,
 ) -> String {
-    dataset(described, card, own, base, portal)
+    describe_dataset(described, card, own, base, portal)
         .to_string()
         .replace('<', "\\u003c")
 }
 
 /// Returns the description.
-fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str, portal: &str) -> Value {
+fn describe_dataset(
+    described: &PortalMetadata,
+    card: &Card,
+    own: &str,
+    base: &str,
+    portal: &str,
+) -> Value {
     let metadata = &described.dataset.metadata;
-    let mut value = common(described);
-    let mut add =
-        |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
+    let mut value = common_properties(described);
     let identifiers: Vec<&str> = [described.iri.as_str()]
         .into_iter()
         .chain(described.identifiers.iter().map(String::as_str))
@@ -51,60 +55,74 @@ fn dataset(described: &PortalMetadata, card: &Card, own: &str, base: &str, porta
         .iter()
         .chain(&metadata.landing_page)
         .collect();
-    add("name", json!(plain_text(metadata.title())));
-    add("description", json!(plain_description(described)));
-    add("license", license(metadata.license.as_deref()));
-    add(
+    add_property(&mut value, "name", json!(plain_text(metadata.title())));
+    add_property(
+        &mut value,
+        "description",
+        json!(plain_description(described)),
+    );
+    add_property(
+        &mut value,
+        "license",
+        format_license(metadata.license.as_deref()),
+    );
+    add_property(
+        &mut value,
         "temporalCoverage",
         json!(
             card.coverage
                 .period
                 .as_ref()
-                .map(|covered| interval(covered.period))
+                .map(|covered| format_interval(covered.period))
         ),
     );
-    add(
+    add_property(
+        &mut value,
         "spatialCoverage",
-        places(described, card.coverage.place.as_ref()),
+        format_places(described, card.coverage.place.as_ref()),
     );
-    add("url", json!(own));
-    add("@context", json!(vocab::schema::NAMESPACE));
-    add("@id", json!(described.iri));
-    add("@type", json!("Dataset"));
+    add_property(&mut value, "url", json!(own));
+    add_property(&mut value, "@context", json!(vocab::schema::NAMESPACE));
+    add_property(&mut value, "@id", json!(described.iri));
+    add_property(&mut value, "@type", json!("Dataset"));
     // Dataset search engines show the creator, and its publisher in place of a creator that is not stated.
     if described.creators.is_empty() {
-        add("creator", described.publishers.iter().map(agent).collect());
+        add_property(
+            &mut value,
+            "creator",
+            described.publishers.iter().map(format_agent).collect(),
+        );
     }
-    add("identifier", json!(identifiers));
-    add("sameAs", json!(known));
+    add_property(&mut value, "identifier", json!(identifiers));
+    add_property(&mut value, "sameAs", json!(known));
     let languages = described
         .languages
         .iter()
         .map(|name| json!({ "@type": "Language", "name": name }));
-    add("inLanguage", languages.collect());
-    add("variableMeasured", variables.collect());
-    add("isAccessibleForFree", json!(is_free(described)));
-    add(
+    add_property(&mut value, "inLanguage", languages.collect());
+    add_property(&mut value, "variableMeasured", variables.collect());
+    add_property(&mut value, "isAccessibleForFree", json!(is_free(described)));
+    add_property(
+        &mut value,
         "includedInDataCatalog",
         json!({ "@type": "DataCatalog", "name": portal, "url": base }),
     );
-    add(
+    add_property(
+        &mut value,
         "distribution",
         described
             .files
             .iter()
-            .map(|file| download(described, file, base))
+            .map(|file| format_download(described, file, base))
             .collect(),
     );
     Value::Object(value)
 }
 
 /// Returns the properties that all forms of the description share.
-pub(crate) fn common(described: &PortalMetadata) -> Map<String, Value> {
+pub(crate) fn common_properties(described: &PortalMetadata) -> Map<String, Value> {
     let metadata = &described.dataset.metadata;
     let mut value = Map::new();
-    let mut add =
-        |key: &str, more: Value| value.extend((!is_empty(&more)).then(|| (key.to_owned(), more)));
     let names: Vec<&str> = metadata
         .alternatives
         .iter()
@@ -122,49 +140,70 @@ pub(crate) fn common(described: &PortalMetadata) -> Map<String, Value> {
             .chain(themes)
             .chain(topics),
     );
-    add("name", json!(metadata.title()));
-    add("alternateName", json!(names));
-    add("description", json!(metadata.description()));
-    add("url", json!(described.iri));
-    add("keywords", json!(keywords));
-    add("license", one_or_all(&described.licenses));
-    add("creator", described.creators.iter().map(agent).collect());
-    add(
-        "publisher",
-        described.publishers.first().map(agent).unwrap_or_default(),
+    add_property(&mut value, "name", json!(metadata.title()));
+    add_property(&mut value, "alternateName", json!(names));
+    add_property(&mut value, "description", json!(metadata.description()));
+    add_property(&mut value, "url", json!(described.iri));
+    add_property(&mut value, "keywords", json!(keywords));
+    add_property(&mut value, "license", one_or_all(&described.licenses));
+    add_property(
+        &mut value,
+        "creator",
+        described.creators.iter().map(format_agent).collect(),
     );
-    add(
+    add_property(
+        &mut value,
+        "publisher",
+        described
+            .publishers
+            .first()
+            .map(format_agent)
+            .unwrap_or_default(),
+    );
+    add_property(
+        &mut value,
         "datePublished",
         json!(metadata.issued.as_deref().and_then(iso_date)),
     );
-    add(
+    add_property(
+        &mut value,
         "dateModified",
         json!(metadata.modified.as_deref().and_then(iso_date)),
     );
-    add(
+    add_property(
+        &mut value,
         "spatialCoverage",
-        described.places.iter().map(place).collect(),
+        described.places.iter().map(format_place).collect(),
     );
     let concepts = described
         .themes
         .iter()
         .filter_map(|theme| Some((theme.iri.as_ref()?, &theme.name)));
-    add(
+    add_property(
+        &mut value,
         "about",
         concepts
             .map(|(iri, name)| json!({ "@type": "DefinedTerm", "@id": iri, "name": name }))
             .collect(),
     );
-    add("version", json!(described.version));
-    add(
+    add_property(&mut value, "version", json!(described.version));
+    add_property(
+        &mut value,
         "citation",
         metadata
             .introduced_by
             .iter()
-            .map(|one| work(one, &described.iri))
+            .map(|one| format_work(one, &described.iri))
             .collect(),
     );
     value
+}
+
+/// Adds a property, unless its value is empty.
+fn add_property(object: &mut Map<String, Value>, key: &str, value: Value) {
+    if !is_empty(&value) {
+        object.insert(key.to_owned(), value);
+    }
 }
 
 /// Returns a single text, or else the list.
@@ -176,7 +215,7 @@ fn one_or_all(texts: &[String]) -> Value {
 }
 
 /// Converts a place: an IRI is its identity, and a name alone is a text.
-fn place(place: &Term) -> Value {
+fn format_place(place: &Term) -> Value {
     match (&place.iri, &place.name) {
         (Some(iri), Some(name)) => json!({ "@type": "Place", "@id": iri, "name": name }),
         (Some(iri), None) => json!({ "@type": "Place", "@id": iri }),
@@ -186,7 +225,7 @@ fn place(place: &Term) -> Value {
 }
 
 /// Converts an agent. It has a class only if the catalogue declares one.
-fn agent(party: &Party) -> Value {
+fn format_agent(party: &Party) -> Value {
     let mut value = json!({ "name": party.name });
     if let Some(kind) = party.kind {
         value["@type"] = json!(match kind {
@@ -201,17 +240,16 @@ fn agent(party: &Party) -> Value {
 }
 
 /// Converts a publication. Generated IRIs are omitted.
-fn work(work: &Work, dataset: &str) -> Value {
-    let is_own = |iri: &&String| {
+fn format_work(work: &Work, dataset: &str) -> Value {
+    let url = work.iri.as_ref().filter(|iri| {
         iri.strip_prefix(dataset)
-            .is_some_and(|part| part.starts_with('#'))
-    };
-    let url = work.iri.as_ref().filter(|iri| !is_own(iri));
+            .is_none_or(|part| !part.starts_with('#'))
+    });
     json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued.as_deref().and_then(iso_date) })
 }
 
 /// Returns the licence: its address, or a work with its name.
-fn license(license: Option<&str>) -> Value {
+fn format_license(license: Option<&str>) -> Value {
     match license.map(str::trim).filter(|text| !text.is_empty()) {
         Some(address) if crate::text::is_web(address) => json!(address),
         Some(name) => json!({ "@type": "CreativeWork", "name": plain_text(name) }),
@@ -220,7 +258,7 @@ fn license(license: Option<&str>) -> Value {
 }
 
 /// Returns a period as an interval of ISO 8601; an open end is `..`.
-fn interval(period: Period) -> String {
+fn format_interval(period: Period) -> String {
     let [first, last] = [period.first(), period.last()].map(|day| day.map(|day| day.to_string()));
     match (first, last) {
         (Some(first), Some(last)) if first == last => first,
@@ -233,16 +271,16 @@ fn interval(period: Period) -> String {
 }
 
 /// Returns the places: the covered area, and the names of the catalogue.
-fn places(described: &PortalMetadata, area: Option<&PlaceCoverage>) -> Value {
+fn format_places(described: &PortalMetadata, area: Option<&PlaceCoverage>) -> Value {
     let mut places: Vec<Value> = Vec::new();
     if let Some(covered) = area {
-        let mut value = json!({ "@type": "Place", "geo": geometry(covered.bounds) });
+        let mut value = json!({ "@type": "Place", "geo": format_geometry(covered.bounds) });
         if let Some(name) = &covered.name {
             value["name"] = json!(plain_text(name));
         }
         // A single place of the catalogue is the area, also if both have its name in different languages.
         if let [only] = described.places.as_slice() {
-            let declared = place(only);
+            let declared = format_place(only);
             for key in ["@id", "name"] {
                 if let Some(text) = declared.get(key).filter(|text| !is_empty(text)) {
                     value[key] = text.clone();
@@ -252,15 +290,8 @@ fn places(described: &PortalMetadata, area: Option<&PlaceCoverage>) -> Value {
         }
         places.push(value);
     }
-    for value in described.places.iter().map(place) {
-        let is_same = |place: &Value| {
-            ["@id", "name"].iter().any(|key| {
-                value
-                    .get(*key)
-                    .is_some_and(|text| !is_empty(text) && place.get(*key) == Some(text))
-            })
-        };
-        if !places.iter().any(is_same) && places.len() < MAX_PLACES {
+    for value in described.places.iter().map(format_place) {
+        if places.len() < MAX_PLACES && !places.iter().any(|place| is_same_place(place, &value)) {
             places.push(value);
         }
     }
@@ -271,8 +302,17 @@ fn places(described: &PortalMetadata, area: Option<&PlaceCoverage>) -> Value {
     }
 }
 
+/// If true, two places have the same IRI or name.
+fn is_same_place(one: &Value, other: &Value) -> bool {
+    ["@id", "name"].iter().any(|key| {
+        other
+            .get(*key)
+            .is_some_and(|text| !is_empty(text) && one.get(*key) == Some(text))
+    })
+}
+
 /// Returns a box as schema.org writes it, latitudes first: south, west, north, east; or a point.
-fn geometry(bounds: BoundingBox) -> Value {
+fn format_geometry(bounds: BoundingBox) -> Value {
     let [west, south, east, north] = bounds.degrees();
     if (west, south) == (east, north) {
         return json!({ "@type": "GeoCoordinates", "latitude": south, "longitude": west });
@@ -312,7 +352,7 @@ fn is_free(described: &PortalMetadata) -> Option<bool> {
     declared.next()
 }
 
-fn download(described: &PortalMetadata, file: &File, base: &str) -> Value {
+fn format_download(described: &PortalMetadata, file: &File, base: &str) -> Value {
     let mut value = json!({
         "@type": "DataDownload",
         "name": file.name(),
@@ -371,7 +411,7 @@ mod tests {
         let one = described(&format!(
             "dct:spatial [ {label} \"Kopenhagen\"@de , \"Copenhagen\"@en ]"
         ));
-        let place = places(&one, Some(&area));
+        let place = format_places(&one, Some(&area));
         assert_eq!(place["name"], "Copenhagen");
         assert_eq!(place["geo"]["@type"], "GeoShape");
         let two = described(&format!(
@@ -379,14 +419,14 @@ mod tests {
         ));
         let unnamed = PlaceCoverage { name: None, ..area };
         assert_eq!(
-            places(&two, Some(&unnamed)).as_array().map(Vec::len),
+            format_places(&two, Some(&unnamed)).as_array().map(Vec::len),
             Some(3)
         );
     }
 
     #[test]
     fn only_dates_are_published_as_dates() {
-        let value = common(&described(
+        let value = common_properties(&described(
             "dct:issued \"Spring 2021\" ; dct:modified \"2021-12-31T24:00:00Z\"",
         ));
         assert_eq!(value.get("datePublished"), None);

@@ -17,9 +17,9 @@ pub(crate) fn links(
     card: &Card,
 ) -> Vec<HeaderValue> {
     let page = uri(own);
-    let mut links = vec![link(&uri(&described.iri), "cite-as", None)];
+    let mut links = vec![format_link(&uri(&described.iri), "cite-as", None)];
     for class in ["Dataset", "AboutPage"] {
-        links.push(link(
+        links.push(format_link(
             &format!("{}{class}", vocab::schema::NAMESPACE),
             "type",
             None,
@@ -27,8 +27,16 @@ pub(crate) fn links(
     }
     for (name, syntax) in FORMS {
         let address = format!("{page}?format={name}");
-        links.push(link(&address, "describedby", Some(syntax.media_type())));
-        links.push(link(&address, "alternate", Some(syntax.media_type())));
+        links.push(format_link(
+            &address,
+            "describedby",
+            Some(syntax.media_type()),
+        ));
+        links.push(format_link(
+            &address,
+            "alternate",
+            Some(syntax.media_type()),
+        ));
     }
     let has_content = card.profile.triples > 0;
     // Content that exceeds memory was sampled, and has no shapes.
@@ -37,26 +45,28 @@ pub(crate) fn links(
         .into_iter()
         .filter(|(_, exists)| *exists)
     {
-        links.push(link(
+        links.push(format_link(
             &format!("{page}/{part}"),
             "describedby",
             Some(RdfSyntax::Turtle.media_type()),
         ));
     }
-    links
-        .extend(web(described.licenses.iter()).map(|license| link(&uri(license), "license", None)));
+    links.extend(
+        web_addresses(described.licenses.iter())
+            .map(|license| format_link(&uri(license), "license", None)),
+    );
     let authors = described
         .creators
         .iter()
         .filter_map(|agent| agent.iri.as_ref());
     links.extend(
-        web(authors)
+        web_addresses(authors)
             .take(MAX_LINKS)
-            .map(|author| link(&uri(author), "author", None)),
+            .map(|author| format_link(&uri(author), "author", None)),
     );
     for file in described.files.iter().take(MAX_LINKS) {
         if let Some(address) = described.address(file, base) {
-            links.push(link(&uri(&address), "item", file.media().as_deref()));
+            links.push(format_link(&uri(&address), "item", file.media().as_deref()));
         }
     }
     links.into_iter().flatten().collect()
@@ -69,11 +79,11 @@ const FORMS: [(&str, RdfSyntax); 4] = [
     ("rdf", RdfSyntax::RdfXml),
 ];
 
-fn web<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t String> {
+fn web_addresses<'t>(texts: impl Iterator<Item = &'t String>) -> impl Iterator<Item = &'t String> {
     texts.filter(|text| is_web(text))
 }
 
-fn link(address: &str, relation: &str, media_type: Option<&str>) -> Option<HeaderValue> {
+fn format_link(address: &str, relation: &str, media_type: Option<&str>) -> Option<HeaderValue> {
     // Other characters could end the quoted string.
     let media_type = media_type
         .filter(|text| {
@@ -91,7 +101,8 @@ mod tests {
 
     #[test]
     fn media_types_stay_within_their_quotes() {
-        let text = |media_type| link("http://e.org/", "item", Some(media_type)).expect("a header");
+        let text =
+            |media_type| format_link("http://e.org/", "item", Some(media_type)).expect("a header");
         assert_eq!(
             text("text/turtle"),
             "<http://e.org/>; rel=\"item\"; type=\"text/turtle\""

@@ -37,8 +37,15 @@ struct Sitemap {
     entries: Vec<(String, Option<String>)>,
 }
 
-fn date(moment: &str) -> Option<String> {
-    moment.get(..10).map(str::to_owned)
+/// Returns the date of a time.
+fn format_date(time: &str) -> Option<String> {
+    time.get(..10).map(str::to_owned)
+}
+
+/// Returns the date of the last change of some datasets.
+fn last_change(rows: &[Row]) -> Option<String> {
+    let times = rows.iter().filter_map(|row| row.modified.as_deref());
+    times.max().and_then(format_date)
 }
 
 /// `GET /sitemap.xml`: the parts with their last changes.
@@ -48,15 +55,9 @@ pub(crate) async fn index(
 ) -> Result<Response, ApiError> {
     let text = state.work(move |state| {
         let table = Table::current(state)?;
-        let last = |rows: &[Row]| {
-            rows.iter()
-                .filter_map(|row| row.modified.as_deref())
-                .max()
-                .and_then(date)
-        };
         let parts = table.rows.chunks(MAX_ADDRESSES).zip(1..);
         let entries = parts
-            .map(|(rows, number)| (format!("{links}sitemap/{number}.xml"), last(rows)))
+            .map(|(rows, number)| (format!("{links}sitemap/{number}.xml"), last_change(rows)))
             .collect();
         render(&Sitemap {
             list: "sitemapindex",
@@ -73,12 +74,11 @@ pub(crate) async fn part(
     links: LinkBase,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    let missing = || ApiError::not_found(format!("there is no part {name} of the sitemap"));
-    let number: usize = name
-        .strip_suffix(".xml")
-        .and_then(|number| number.parse().ok())
-        .ok_or_else(missing)?;
-    let missing = missing();
+    let missing = ApiError::not_found(format!("there is no part {name} of the sitemap"));
+    let number = name.strip_suffix(".xml").map(str::parse::<usize>);
+    let Some(Ok(number)) = number else {
+        return Err(missing);
+    };
     let text = state.work(move |state| {
         let table = Table::current(state)?;
         let Some(rows) = number
@@ -88,16 +88,15 @@ pub(crate) async fn part(
             return Err(missing);
         };
         let iris = state.store.iris();
-        let entry = |row: &Row| {
-            (
-                uri(&links.link(iris.dataset(&row.id).as_str(), iris)),
-                row.modified.as_deref().and_then(date),
-            )
-        };
+        let mut entries = Vec::with_capacity(rows.len());
+        for row in rows {
+            let address = uri(&links.link(iris.dataset(&row.id).as_str(), iris));
+            entries.push((address, row.modified.as_deref().and_then(format_date)));
+        }
         render(&Sitemap {
             list: "urlset",
             one: "url",
-            entries: rows.iter().map(entry).collect(),
+            entries,
         })
     });
     xml("application/xml", &text.await?)

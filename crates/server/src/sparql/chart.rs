@@ -11,10 +11,10 @@ const MAX_POINTS: usize = 5000;
 /// Maximum number of columns drawn as bars.
 const MAX_SERIES: usize = 3;
 /// Width of the map, and its maximum height, in pixels.
-const WIDTH: f64 = 720.0;
+const MAP_WIDTH_PIXELS: f64 = 720.0;
 const MAX_MAP_HEIGHT_PIXELS: f64 = 480.0;
 /// Margin around the points as a share of their extent, and its minimum in degrees.
-const MARGIN: f64 = 0.08;
+const MARGIN_SHARE: f64 = 0.08;
 const MIN_MARGIN_DEGREES: f64 = 0.02;
 /// Minimum ratio of height to width, and of width to height.
 const MIN_SIDE_RATIO: f64 = 0.4;
@@ -26,11 +26,11 @@ const DEGREES: &str = "°";
 #[derive(Debug, PartialEq)]
 pub(super) struct Bars {
     pub(super) column: String,
-    /// Column of the labels.
-    pub(super) of: String,
+    pub(super) label_column: String,
     pub(super) bars: Vec<Bar>,
-    pub(super) least: f64,
-    pub(super) most: f64,
+    /// Minimum and maximum of the scale, which includes 0.
+    pub(super) min: f64,
+    pub(super) max: f64,
     /// Number of rows without a bar.
     pub(super) more: usize,
 }
@@ -63,7 +63,7 @@ pub(super) struct Dot {
 }
 
 /// Numeric datatypes. <https://www.w3.org/TR/xmlschema11-2/#built-in-datatypes>
-const NUMBERS: [NamedNodeRef<'_>; 16] = [
+const NUMERIC_DATATYPES: [NamedNodeRef<'_>; 16] = [
     xsd::BYTE,
     xsd::DECIMAL,
     xsd::DOUBLE,
@@ -85,11 +85,11 @@ const NUMBERS: [NamedNodeRef<'_>; 16] = [
 type Rows = [Vec<Option<Term>>];
 
 /// Returns the value of a numeric literal if it is finite.
-fn number(term: Option<&Term>) -> Option<f64> {
+fn numeric_value(term: Option<&Term>) -> Option<f64> {
     let Some(Term::Literal(literal)) = term else {
         return None;
     };
-    if NUMBERS.contains(&literal.datatype()) {
+    if NUMERIC_DATATYPES.contains(&literal.datatype()) {
         finite_number(literal)
     } else {
         None
@@ -101,7 +101,7 @@ fn finite_number(literal: &Literal) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-fn text(term: Option<&Term>) -> String {
+fn term_text(term: Option<&Term>) -> String {
     match term {
         None => String::new(),
         Some(Term::NamedNode(node)) => lodeseek_rdf::local_name(node.as_str()).to_owned(),
@@ -111,14 +111,14 @@ fn text(term: Option<&Term>) -> String {
 }
 
 /// Yields the values of a column.
-fn column(rows: &Rows, place: usize) -> impl Iterator<Item = &Term> {
+fn column_values(rows: &Rows, place: usize) -> impl Iterator<Item = &Term> {
     rows.iter().filter_map(move |row| row.get(place)?.as_ref())
 }
 
 /// If true, the column has at least two values, all of them numbers.
 fn is_numeric(rows: &Rows, place: usize) -> bool {
-    column(rows, place).nth(1).is_some()
-        && column(rows, place).all(|term| number(Some(term)).is_some())
+    column_values(rows, place).nth(1).is_some()
+        && column_values(rows, place).all(|term| numeric_value(Some(term)).is_some())
 }
 
 /// Returns bars for the first numeric columns, labelled by the first column of literals, else by another column.
@@ -128,14 +128,14 @@ pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
     // Literals are preferred to IRIs as labels.
     let literals = others
         .iter()
-        .find(|place| matches!(column(rows, **place).next(), Some(Term::Literal(_))));
+        .find(|place| matches!(column_values(rows, **place).next(), Some(Term::Literal(_))));
     let Some(names) = literals.or(others.first()) else {
         return Vec::new();
     };
     if rows.len() < 2 {
         return Vec::new();
     }
-    let coordinates = match coordinates(variables) {
+    let coordinates = match find_coordinate_columns(variables) {
         Some((latitude, longitude)) => vec![latitude, longitude],
         None => Vec::new(),
     };
@@ -143,51 +143,51 @@ pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
         .into_iter()
         .filter(|place| !coordinates.contains(place))
         .take(MAX_SERIES)
-        .map(|place| series(variables, rows, *names, place))
+        .map(|place| column_bars(variables, rows, *names, place))
         .collect()
 }
 
-fn series(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Bars {
+fn column_bars(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Bars {
     let mut bars = Vec::new();
-    let (mut least, mut most) = (0.0, 0.0);
+    let (mut min, mut max) = (0.0, 0.0);
     for row in rows.iter().take(MAX_BARS) {
         let term = row.get(place).and_then(Option::as_ref);
-        if let Some(value) = number(term) {
-            least = f64::min(least, value);
-            most = f64::max(most, value);
+        if let Some(value) = numeric_value(term) {
+            min = f64::min(min, value);
+            max = f64::max(max, value);
             bars.push(Bar {
-                label: text(row.get(names).and_then(Option::as_ref)),
+                label: term_text(row.get(names).and_then(Option::as_ref)),
                 value,
-                text: text(term),
+                text: term_text(term),
             });
         }
     }
     Bars {
         column: variables[place].as_str().to_owned(),
-        of: variables[names].as_str().to_owned(),
-        least,
-        most,
+        label_column: variables[names].as_str().to_owned(),
+        min,
+        max,
         bars,
         more: rows.len().saturating_sub(MAX_BARS),
     }
 }
 
 /// Finds the columns of latitude and longitude by their usual names.
-fn coordinates(variables: &[Variable]) -> Option<(usize, usize)> {
+fn find_coordinate_columns(variables: &[Variable]) -> Option<(usize, usize)> {
     Some((
-        place_of_name(variables, &["lat", "latitude"])?,
-        place_of_name(variables, &["long", "lon", "lng", "longitude"])?,
+        find_column(variables, &["lat", "latitude"])?,
+        find_column(variables, &["long", "lon", "lng", "longitude"])?,
     ))
 }
 
-fn place_of_name(variables: &[Variable], names: &[&str]) -> Option<usize> {
+fn find_column(variables: &[Variable], names: &[&str]) -> Option<usize> {
     variables
         .iter()
         .position(|one| names.contains(&one.as_str().to_lowercase().as_str()))
 }
 
 /// Parses a point of OGC's well-known text, without an altitude and in CRS84: `POINT(long lat)`.
-fn well_known(term: Option<&Term>) -> Option<(f64, f64)> {
+fn parse_wkt_point(term: Option<&Term>) -> Option<(f64, f64)> {
     let Some(Term::Literal(literal)) = term else {
         return None;
     };
@@ -214,14 +214,14 @@ fn well_known(term: Option<&Term>) -> Option<(f64, f64)> {
 
 /// Returns a map if a row has valid coordinates.
 pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
-    let columns = coordinates(variables);
+    let columns = find_coordinate_columns(variables);
     let mut points = Vec::new();
     for row in rows {
         if points.len() == MAX_POINTS {
             break;
         }
-        if let Some(point) = point_of_row(row, columns) {
-            points.push((point, label_of_row(row, columns)));
+        if let Some(point) = find_point(row, columns) {
+            points.push((point, row_label(row, columns)));
         }
     }
     if points.is_empty() {
@@ -232,10 +232,10 @@ pub(super) fn map(variables: &[Variable], rows: &Rows) -> Option<Map> {
 }
 
 /// Returns latitude and longitude of a row: of the two columns, else of the first point in well-known text.
-fn point_of_row(row: &[Option<Term>], columns: Option<(usize, usize)>) -> Option<(f64, f64)> {
+fn find_point(row: &[Option<Term>], columns: Option<(usize, usize)>) -> Option<(f64, f64)> {
     let (lat, long) = match point_of_columns(row, columns) {
         Some(point) => point,
-        None => row.iter().find_map(|term| well_known(term.as_ref()))?,
+        None => row.iter().find_map(|term| parse_wkt_point(term.as_ref()))?,
     };
     let is_valid = lat.abs() <= 90.0 && long.abs() <= 180.0;
     is_valid.then_some((lat, long))
@@ -244,13 +244,13 @@ fn point_of_row(row: &[Option<Term>], columns: Option<(usize, usize)>) -> Option
 fn point_of_columns(row: &[Option<Term>], columns: Option<(usize, usize)>) -> Option<(f64, f64)> {
     let (lat, long) = columns?;
     Some((
-        coordinate(row.get(lat)?.as_ref()?)?,
-        coordinate(row.get(long)?.as_ref()?)?,
+        parse_coordinate(row.get(lat)?.as_ref()?)?,
+        parse_coordinate(row.get(long)?.as_ref()?)?,
     ))
 }
 
 /// Parses a coordinate. Coordinates are often plain literals.
-fn coordinate(term: &Term) -> Option<f64> {
+fn parse_coordinate(term: &Term) -> Option<f64> {
     match term {
         Term::Literal(literal) => finite_number(literal),
         _ => None,
@@ -258,15 +258,15 @@ fn coordinate(term: &Term) -> Option<f64> {
 }
 
 /// Returns the first two texts of a row that are no coordinates.
-fn label_of_row(row: &[Option<Term>], columns: Option<(usize, usize)>) -> String {
+fn row_label(row: &[Option<Term>], columns: Option<(usize, usize)>) -> String {
     let mut texts = Vec::new();
     for (place, term) in row.iter().enumerate() {
         let is_coordinate = match columns {
             Some((lat, long)) => place == lat || place == long,
             None => false,
         };
-        let text = text(term.as_ref());
-        if !is_coordinate && !text.is_empty() && well_known(term.as_ref()).is_none() {
+        let text = term_text(term.as_ref());
+        if !is_coordinate && !text.is_empty() && parse_wkt_point(term.as_ref()).is_none() {
             texts.push(text);
         }
         if texts.len() == 2 {
@@ -288,23 +288,24 @@ struct Projection {
 
 impl Projection {
     fn x(&self, longitude: f64) -> f64 {
-        tenths((longitude - self.west) * self.squeeze * self.scale)
+        round_to_tenth((longitude - self.west) * self.squeeze * self.scale)
     }
 
     fn y(&self, latitude: f64) -> f64 {
-        tenths((self.north - latitude) * self.scale)
+        round_to_tenth((self.north - latitude) * self.scale)
     }
 }
 
 fn draw_map(points: &[((f64, f64), String)]) -> Map {
-    let (lowest, highest) = ends(points.iter().map(|((lat, _), _)| *lat));
-    let (leftmost, rightmost) = ends(points.iter().map(|((_, long), _)| *long));
+    let (lowest, highest) = min_and_max(points.iter().map(|((lat, _), _)| *lat));
+    let (leftmost, rightmost) = min_and_max(points.iter().map(|((_, long), _)| *long));
     let squeeze = ((lowest + highest) / 2.0).to_radians().cos().max(0.05);
     // Avoids degenerate maps: each side has at least a share of the other.
     let (tall, broad) = (highest - lowest, (rightmost - leftmost) * squeeze);
-    let (south, north) = span(lowest, highest, broad * MIN_SIDE_RATIO, 90.0);
-    let (west, east) = span(leftmost, rightmost, tall * MIN_SIDE_RATIO / squeeze, 180.0);
-    let scale = (WIDTH / ((east - west) * squeeze)).min(MAX_MAP_HEIGHT_PIXELS / (north - south));
+    let (south, north) = widen_interval(lowest, highest, broad * MIN_SIDE_RATIO, 90.0);
+    let (west, east) = widen_interval(leftmost, rightmost, tall * MIN_SIDE_RATIO / squeeze, 180.0);
+    let scale =
+        (MAP_WIDTH_PIXELS / ((east - west) * squeeze)).min(MAX_MAP_HEIGHT_PIXELS / (north - south));
     let projection = Projection {
         west,
         north,
@@ -320,12 +321,12 @@ fn draw_map(points: &[((f64, f64), String)]) -> Map {
         });
     }
     let mut meridians = Vec::new();
-    for (long, label) in grid(west, east) {
+    for (long, label) in grid_lines(west, east) {
         let side = if long < 0.0 { " W" } else { " E" };
         meridians.push((projection.x(long), label + side));
     }
     let mut parallels = Vec::new();
-    for (lat, label) in grid(south, north) {
+    for (lat, label) in grid_lines(south, north) {
         let side = if lat < 0.0 { " S" } else { " N" };
         parallels.push((projection.y(lat), label + side));
     }
@@ -345,27 +346,27 @@ fn draw_map(points: &[((f64, f64), String)]) -> Map {
     }
 }
 
-fn tenths(value: f64) -> f64 {
+fn round_to_tenth(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
 /// Returns the minimum and the maximum.
-fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+fn min_and_max(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::MAX, f64::MIN), |(least, most), one| {
         (least.min(one), most.max(one))
     })
 }
 
 /// Adds a margin to an interval, and widens it to a minimum of degrees within the bounds of Earth.
-fn span(least: f64, most: f64, degrees: f64, end: f64) -> (f64, f64) {
-    let room = ((most - least) * MARGIN)
+fn widen_interval(least: f64, most: f64, degrees: f64, end: f64) -> (f64, f64) {
+    let room = ((most - least) * MARGIN_SHARE)
         .max(MIN_MARGIN_DEGREES)
         .max((degrees - (most - least)) / 2.0);
     ((least - room).max(-end), (most + room).min(end))
 }
 
 /// Returns the round numbers of degrees in an interval, with labels.
-fn grid(from: f64, to: f64) -> Vec<(f64, String)> {
+fn grid_lines(from: f64, to: f64) -> Vec<(f64, String)> {
     let steps = [
         0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0,
     ];
@@ -414,10 +415,14 @@ mod tests {
             .map(|(name, count)| vec![word(name), Some(Literal::from(count).into())]);
         let found = bars(&variables(&["tree", "count"]), &rows);
         assert_eq!(
-            (found.len(), found[0].column.as_str(), found[0].of.as_str()),
+            (
+                found.len(),
+                found[0].column.as_str(),
+                found[0].label_column.as_str()
+            ),
             (1, "count", "tree")
         );
-        assert_eq!((found[0].least, found[0].most), (-3.0, 12.0));
+        assert_eq!((found[0].min, found[0].max), (-3.0, 12.0));
         assert_eq!(
             found[0].bars[1],
             Bar {
@@ -499,9 +504,9 @@ mod tests {
             ("POINT(", None),
             ("", None),
         ] {
-            assert_eq!(well_known(point(text).as_ref()), expected, "{text}");
+            assert_eq!(parse_wkt_point(point(text).as_ref()), expected, "{text}");
         }
-        assert_eq!(well_known(word("POINT(1 2)").as_ref()), None);
+        assert_eq!(parse_wkt_point(word("POINT(1 2)").as_ref()), None);
     }
 
     proptest! {
@@ -509,7 +514,7 @@ mod tests {
         fn every_point_lies_in_the_picture(places in prop::collection::vec((-90.0..=90.0f64, -180.0..=180.0f64), 1..20)) {
             let points: Vec<_> = places.into_iter().map(|place| (place, String::new())).collect();
             let map = draw_map(&points);
-            prop_assert!(map.width <= WIDTH + 0.1 && map.height <= MAX_MAP_HEIGHT_PIXELS + 0.1);
+            prop_assert!(map.width <= MAP_WIDTH_PIXELS + 0.1 && map.height <= MAX_MAP_HEIGHT_PIXELS + 0.1);
             for dot in &map.points {
                 prop_assert!(map.height >= 20.0 && map.width >= 20.0, "{map:?}");
                 prop_assert!((0.0..=map.width).contains(&dot.x) && (0.0..=map.height).contains(&dot.y), "{map:?}");

@@ -21,6 +21,7 @@ use lodeseek_rdf::vocab::{formats, lodeseek, rdf, rdfs, sd, search, void};
 use lodeseek_sparql::{Answer, QueryRequest, SparqlError, SparqlLimits};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::sync::Arc;
 
 const DEFAULT_GRAPH: &str = include_str!("../../queries/service-default-graph.rq");
@@ -107,27 +108,32 @@ impl Part {
 }
 
 /// Returns a cached part, and computes it at the first call after a change.
-async fn cached(
+async fn get_or_compute_part(
     state: &AppState,
     cache: fn(&DescriptionCache) -> &CachedPart,
     compute: impl FnOnce(&AppState) -> Result<Part, SparqlError> + Send + 'static,
 ) -> Result<Arc<Part>, ApiError> {
-    let work = move |state: &AppState| {
-        let generation = (
-            state.searcher.catalog().generation()?,
-            state.store.catalog_generation(),
-        );
-        cache(&state.sparql.description).get_or_compute(generation, || Ok(compute(state)?))
-    };
-    state.work(work).await
+    state
+        .work(move |state| {
+            let generation = (
+                state.searcher.catalog().generation()?,
+                state.store.catalog_generation(),
+            );
+            cache(&state.sparql.description).get_or_compute(generation, || Ok(compute(state)?))
+        })
+        .await
 }
 
 /// Returns the address of the endpoint.
 pub(crate) fn endpoint_iri(links: &LinkBase) -> NamedNode {
-    NamedNode::new_unchecked(format!("{links}sparql"))
+    join_iri(links, "sparql")
 }
 
-fn triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Triple {
+fn join_iri(base: impl Display, path: &str) -> NamedNode {
+    NamedNode::new_unchecked(format!("{base}{path}"))
+}
+
+fn new_triple(subject: &NamedNode, predicate: &str, object: impl Into<Term>) -> Triple {
     Triple::new(subject.clone(), NamedNode::new_unchecked(predicate), object)
 }
 
@@ -147,20 +153,20 @@ async fn service_description(
     links: &LinkBase,
     media_type: &'static str,
 ) -> Result<Response, ApiError> {
-    let default_graph = cached(
+    let default_graph = get_or_compute_part(
         state,
         |cache| &cache.default_graph,
         |state| Part::count(state, DEFAULT_GRAPH),
     )
     .await?;
-    let graphs = cached(
+    let graphs = get_or_compute_part(
         state,
         |cache| &cache.graphs,
         |state| Part::count(state, GRAPHS),
     )
     .await?;
     let (base, endpoint) = (state.store.iris().base(), endpoint_iri(links));
-    let mut triples = about(base, links, &endpoint);
+    let mut triples = service_triples(base, links, &endpoint);
     triples.extend(executable(
         &general_examples(),
         &format!("{base}sparql#example-"),
@@ -168,7 +174,7 @@ async fn service_description(
     ));
     if !state.sparql.client.is_closed() {
         let federates = NamedNode::new_unchecked(sd::BASIC_FEDERATED_QUERY);
-        triples.push(triple(&endpoint, sd::FEATURE, federates));
+        triples.push(new_triple(&endpoint, sd::FEATURE, federates));
     }
     triples.extend(default_graph.triples.iter().chain(&graphs.triples).cloned());
     state
@@ -189,66 +195,70 @@ fn general_examples() -> Vec<Example> {
 }
 
 /// Returns the triples that do not depend on data. Names begin with the base of the home, addresses with that of links.
-fn about(base: &str, links: &LinkBase, endpoint: &NamedNode) -> Vec<Triple> {
-    let node = |path: &str| NamedNode::new_unchecked(format!("{base}{path}"));
-    let address = |path: &str| NamedNode::new_unchecked(format!("{links}{path}"));
-    let (dataset, default_graph) = (node("sparql#dataset"), node("sparql#default-graph"));
+fn service_triples(base: &str, links: &LinkBase, endpoint: &NamedNode) -> Vec<Triple> {
+    let dataset = join_iri(base, "sparql#dataset");
+    let default_graph = join_iri(base, "sparql#default-graph");
     let mut triples: Vec<Triple> = SERVICE
         .iter()
-        .map(|(property, value)| triple(endpoint, property, NamedNode::new_unchecked(*value)))
+        .map(|(property, value)| new_triple(endpoint, property, NamedNode::new_unchecked(*value)))
         .collect();
-    let property = |name: &&str| {
-        triple(
-            endpoint,
-            sd::PROPERTY_FEATURE,
-            NamedNode::new_unchecked(*name),
-        )
-    };
-    triples.extend(
-        search::ALL
-            .iter()
-            .filter(|name| **name != search::SERVICE)
-            .map(property),
-    );
+    for name in search::ALL {
+        if *name != search::SERVICE {
+            triples.push(new_triple(
+                endpoint,
+                sd::PROPERTY_FEATURE,
+                NamedNode::new_unchecked(*name),
+            ));
+        }
+    }
     for function in lodeseek_sparql::extension_functions() {
-        triples.push(triple(
+        triples.push(new_triple(
             endpoint,
             sd::EXTENSION_FUNCTION,
             function.into_owned(),
         ));
-        triples.push(triple(
+        triples.push(new_triple(
             &function.into_owned(),
             rdf::TYPE,
             NamedNode::new_unchecked(sd::FUNCTION),
         ));
     }
     let service = NamedNode::new_unchecked(search::SERVICE);
-    triples.push(triple(
+    triples.push(new_triple(
         &service,
         rdf::TYPE,
         NamedNode::new_unchecked(sd::SERVICE),
     ));
-    triples.push(triple(&service, sd::ENDPOINT, address("search")));
+    triples.push(new_triple(
+        &service,
+        sd::ENDPOINT,
+        join_iri(links, "search"),
+    ));
     let feature = NamedNode::new_unchecked(sd::FEATURE_CLASS);
     let features = SERVICE
         .iter()
         .filter(|(property, _)| *property == sd::FEATURE);
     triples.extend(
-        features
-            .map(|(_, name)| triple(&NamedNode::new_unchecked(*name), rdf::TYPE, feature.clone())),
+        features.map(|(_, name)| {
+            new_triple(&NamedNode::new_unchecked(*name), rdf::TYPE, feature.clone())
+        }),
     );
     triples.extend([
-        triple(endpoint, sd::ENDPOINT, endpoint.clone()),
-        triple(endpoint, sd::DEFAULT_DATASET, dataset.clone()),
-        triple(&dataset, rdf::TYPE, NamedNode::new_unchecked(sd::DATASET)),
-        triple(&dataset, sd::DEFAULT_GRAPH, default_graph.clone()),
-        triple(&dataset, rdfs::SEE_ALSO, address(".well-known/void")),
-        triple(
+        new_triple(endpoint, sd::ENDPOINT, endpoint.clone()),
+        new_triple(endpoint, sd::DEFAULT_DATASET, dataset.clone()),
+        new_triple(&dataset, rdf::TYPE, NamedNode::new_unchecked(sd::DATASET)),
+        new_triple(&dataset, sd::DEFAULT_GRAPH, default_graph.clone()),
+        new_triple(
+            &dataset,
+            rdfs::SEE_ALSO,
+            join_iri(links, ".well-known/void"),
+        ),
+        new_triple(
             &default_graph,
             rdf::TYPE,
             NamedNode::new_unchecked(sd::GRAPH_CLASS),
         ),
-        triple(&default_graph, void::SPARQL_ENDPOINT, endpoint.clone()),
+        new_triple(&default_graph, void::SPARQL_ENDPOINT, endpoint.clone()),
     ]);
     triples
 }
@@ -271,7 +281,7 @@ pub(crate) async fn datasets(
 ) -> Result<Response, ApiError> {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let media_type = Kind::Data.negotiate(&parameters, &headers)?;
-    let facet = cached(
+    let facet = get_or_compute_part(
         &state,
         |cache| &cache.datasets,
         |state| Part::evaluate(state, DATASETS),
@@ -280,7 +290,7 @@ pub(crate) async fn datasets(
     let truncated = facet.truncated;
     let mut response = state
         .work(move |state| {
-            response_formats::graph(&reachable(&facet.triples, &links, state), media_type)
+            response_formats::graph(&add_endpoints(&facet.triples, &links, state), media_type)
         })
         .await?;
     if truncated {
@@ -290,7 +300,7 @@ pub(crate) async fn datasets(
 }
 
 /// Adds the endpoint and the example queries to the datasets among the triples.
-fn reachable(triples: &[Triple], links: &LinkBase, state: &AppState) -> Vec<Triple> {
+fn add_endpoints(triples: &[Triple], links: &LinkBase, state: &AppState) -> Vec<Triple> {
     let endpoint = endpoint_iri(links);
     let counted = NamedNode::new_unchecked(void::DATASET).into();
     let datasets = triples.iter().filter(|triple| triple.object == counted);
@@ -304,8 +314,8 @@ fn reachable(triples: &[Triple], links: &LinkBase, state: &AppState) -> Vec<Trip
             links.link(iri.as_str(), state.store.iris())
         ));
         [
-            triple(iri, void::SPARQL_ENDPOINT, endpoint.clone()),
-            triple(iri, rdfs::SEE_ALSO, examples),
+            new_triple(iri, void::SPARQL_ENDPOINT, endpoint.clone()),
+            new_triple(iri, rdfs::SEE_ALSO, examples),
         ]
     });
     triples.iter().cloned().chain(more).collect()

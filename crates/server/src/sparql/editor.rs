@@ -34,16 +34,18 @@ pub struct Editor {
 impl Editor {
     /// Reads `editor.js` and `editor.css` of a folder.
     pub fn read(folder: &Path) -> Result<Self, EditorError> {
-        let file = |name: &str| {
-            let path = folder.join(name);
-            std::fs::read(&path)
-                .map(Bytes::from)
-                .map_err(|cause| EditorError { path, cause })
-        };
         Ok(Self {
-            script: file("editor.js")?,
-            style: file("editor.css")?,
+            script: read_file(folder, "editor.js")?,
+            style: read_file(folder, "editor.css")?,
         })
+    }
+}
+
+fn read_file(folder: &Path, name: &str) -> Result<Bytes, EditorError> {
+    let path = folder.join(name);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(bytes.into()),
+        Err(cause) => Err(EditorError { path, cause }),
     }
 }
 
@@ -55,20 +57,20 @@ pub(super) fn allow(response: &mut Response) {
 }
 
 pub(super) async fn script(State(state): State<SparqlState>) -> Response {
-    file(
+    file_response(
         state.editor.as_deref().map(|editor| &editor.script),
         "text/javascript; charset=utf-8",
     )
 }
 
 pub(super) async fn style(State(state): State<SparqlState>) -> Response {
-    file(
+    file_response(
         state.editor.as_deref().map(|editor| &editor.style),
         "text/css; charset=utf-8",
     )
 }
 
-fn file(file: Option<&Bytes>, media_type: &'static str) -> Response {
+fn file_response(file: Option<&Bytes>, media_type: &'static str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, media_type),
         (header::CACHE_CONTROL, "max-age=3600"),

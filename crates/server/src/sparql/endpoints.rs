@@ -15,10 +15,10 @@ pub(crate) async fn endpoints(State(state): State<SparqlState>) -> Json<Value> {
 
 /// Returns the statistics of each endpoint.
 pub(crate) fn endpoint_statistics(state: &SparqlState) -> Vec<Value> {
-    state.client.snapshot().iter().map(one).collect()
+    state.client.snapshot().iter().map(endpoint_json).collect()
 }
 
-fn one(endpoint: &EndpointStatistics) -> Value {
+fn endpoint_json(endpoint: &EndpointStatistics) -> Value {
     let failures: Map<String, Value> = endpoint
         .failures
         .iter()

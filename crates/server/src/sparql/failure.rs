@@ -66,14 +66,14 @@ impl Failure {
         Self {
             sentence,
             advice,
-            place: Some(Place::marked(&error, query)),
+            place: Some(Place::new(&error, query)),
             detail,
         }
     }
 }
 
 impl Place {
-    fn marked(error: &SyntaxError, query: &str) -> Self {
+    fn new(error: &SyntaxError, query: &str) -> Self {
         let line: Vec<char> = query
             .lines()
             .nth(error.line.saturating_sub(1))
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn places_are_lines_with_a_marked_word() {
         let query = "SELECT *\nWHERE { ?é ?p }";
-        let place = Place::marked(
+        let place = Place::new(
             &SyntaxError::find(query, &SparqlLimits::default()).expect("an error"),
             query,
         );
@@ -114,7 +114,7 @@ mod tests {
             (2, "WHERE { ?é ?p ", "}", "")
         );
         let query = "ASK {\n?s foaf:name ?n }";
-        let place = Place::marked(
+        let place = Place::new(
             &SyntaxError::find(query, &SparqlLimits::default()).expect("an error"),
             query,
         );
@@ -127,7 +127,7 @@ mod tests {
             ("?s ", "foaf:", "name ?n }")
         );
         let query = "ASK {";
-        let place = Place::marked(
+        let place = Place::new(
             &SyntaxError::find(query, &SparqlLimits::default()).expect("an error"),
             query,
         );

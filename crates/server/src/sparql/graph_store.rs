@@ -81,7 +81,7 @@ pub(super) async fn get(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
-    let name = name(&parameters)?;
+    let name = parse_graph_name(&parameters)?;
     let graph = state
         .work(move |state| find(&state.store, name.as_ref()))
         .await?;
@@ -89,7 +89,7 @@ pub(super) async fn get(
     let body = if method == Method::HEAD {
         Body::new(BodyOfUnknownSize)
     } else {
-        body(&state, client, graph, response_formats::form(media_type)).await?
+        stream_graph(&state, client, graph, response_formats::form(media_type)).await?
     };
     let mut response = response_formats::sent(media_type, body);
     response.headers_mut().insert(
@@ -104,7 +104,7 @@ pub(super) async fn other(method: Method) -> Response {
 }
 
 /// Returns the graph of a request; `None` for the default graph.
-fn name(parameters: &[(String, String)]) -> Result<Option<NamedNode>, ApiError> {
+fn parse_graph_name(parameters: &[(String, String)]) -> Result<Option<NamedNode>, ApiError> {
     let named = parameters
         .iter()
         .filter(|(name, _)| matches!(name.as_str(), "graph" | "default"));
@@ -130,7 +130,7 @@ fn find(store: &Store, name: Option<&NamedNode>) -> Result<StoredGraph, ApiError
 }
 
 /// Streams a graph. The response starts with the first chunk, so that earlier errors have a status.
-async fn body(
+async fn stream_graph(
     state: &AppState,
     client: Client,
     graph: StoredGraph,
@@ -139,7 +139,7 @@ async fn body(
     let permit = state.limits.acquire_download_permit(client).await?;
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
-    tokio::task::spawn_blocking(move || send(&state.store, &graph, form, writer, permit));
+    tokio::task::spawn_blocking(move || write_graph(&state.store, &graph, form, writer, permit));
     transfer
         .start()
         .await
@@ -147,7 +147,7 @@ async fn body(
 }
 
 /// Writes a graph to its receiver, and marks its end.
-fn send(
+fn write_graph(
     store: &Store,
     graph: &StoredGraph,
     form: RdfForm,

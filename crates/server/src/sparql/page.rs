@@ -132,6 +132,7 @@ struct SparqlPage {
     editor: bool,
 }
 
+#[derive(Default)]
 struct CellView {
     text: String,
     href: Option<String>,
@@ -153,8 +154,8 @@ pub(super) fn page(
         page: context.clone(),
         text: text.to_owned(),
         lines: text.lines().count().clamp(LINES.0, LINES.1),
-        examples: examples(state, context),
-        own: Some(address(text)).filter(|own| own.len() <= MAX_ADDRESS_BYTES),
+        examples: example_links(state, context),
+        own: Some(query_address(text)).filter(|own| own.len() <= MAX_ADDRESS_BYTES),
         max_address: MAX_ADDRESS_BYTES,
         failure: None,
         columns: Vec::new(),
@@ -179,7 +180,7 @@ pub(super) fn page(
         }
         Some(Ok(answer)) => {
             page.truncated = answer.is_truncated();
-            (page.columns, page.rows) = table(state, &answer);
+            (page.columns, page.rows) = result_table(state, &answer);
             if let Answer::Solutions {
                 variables, rows, ..
             } = &answer
@@ -197,18 +198,18 @@ pub(super) fn page(
 }
 
 /// Returns the titles of the example queries that have results, with the addresses of these.
-fn examples(state: &AppState, context: &PageContext) -> Vec<(String, String)> {
+fn example_links(state: &AppState, context: &PageContext) -> Vec<(String, String)> {
     let mut linked = Vec::new();
     for example in EXAMPLES {
         if example.requirement.is_met(state) {
-            linked.push((context.text(example.title), address(example.query)));
+            linked.push((context.text(example.title), query_address(example.query)));
         }
     }
     linked
 }
 
 /// Returns the address of the results of a query.
-fn address(query: &str) -> String {
+fn query_address(query: &str) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     parameters
         .append_pair("query", query)
@@ -216,25 +217,7 @@ fn address(query: &str) -> String {
     format!("/sparql?{}", parameters.finish())
 }
 
-fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>) {
-    let cell = |term: &oxrdf::Term| {
-        let (text, iri) = match term {
-            oxrdf::Term::NamedNode(node) => (node.as_str().to_owned(), Some(node.as_str())),
-            oxrdf::Term::Literal(literal) => (literal.value().to_owned(), None),
-            other => (other.to_string(), None),
-        };
-        let own = iri
-            .and_then(|iri| state.store.iris().dataset_id(iri))
-            .map(|id| href(&id));
-        CellView {
-            text,
-            href: own.or_else(|| iri.filter(|iri| is_web(iri)).map(str::to_owned)),
-        }
-    };
-    let empty = || CellView {
-        text: String::new(),
-        href: None,
-    };
+fn result_table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>) {
     match answer {
         Answer::Boolean(value) => (
             vec!["answer".to_owned()],
@@ -252,7 +235,10 @@ fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>)
                 .collect();
             let rows = rows.iter().map(|row| {
                 row.iter()
-                    .map(|term| term.as_ref().map_or_else(empty, cell))
+                    .map(|term| match term {
+                        Some(term) => cell_view(state, term),
+                        None => CellView::default(),
+                    })
                     .collect()
             });
             (columns, rows.collect())
@@ -261,14 +247,31 @@ fn table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>)
             let columns = ["subject", "predicate", "object"]
                 .map(str::to_owned)
                 .to_vec();
-            let row = |t: &oxrdf::Triple| {
-                vec![
-                    cell(&t.subject.clone().into()),
-                    cell(&t.predicate.clone().into()),
-                    cell(&t.object),
-                ]
-            };
-            (columns, triples.iter().map(row).collect())
+            let mut rows = Vec::with_capacity(triples.len());
+            for triple in triples {
+                rows.push(vec![
+                    cell_view(state, &triple.subject.clone().into()),
+                    cell_view(state, &triple.predicate.clone().into()),
+                    cell_view(state, &triple.object),
+                ]);
+            }
+            (columns, rows)
         }
+    }
+}
+
+/// Returns the cell of a term. Datasets are links to their pages, other IRIs to the web.
+fn cell_view(state: &AppState, term: &oxrdf::Term) -> CellView {
+    let (text, iri) = match term {
+        oxrdf::Term::NamedNode(node) => (node.as_str().to_owned(), Some(node.as_str())),
+        oxrdf::Term::Literal(literal) => (literal.value().to_owned(), None),
+        other => (other.to_string(), None),
+    };
+    let own = iri
+        .and_then(|iri| state.store.iris().dataset_id(iri))
+        .map(|id| href(&id));
+    CellView {
+        text,
+        href: own.or_else(|| iri.filter(|iri| is_web(iri)).map(str::to_owned)),
     }
 }

@@ -3,7 +3,7 @@
 //! Queries are sent by GET, as a form, as a body, or by the method QUERY (RFC 10008), a safe method with a body. Without a
 //! query the response is the service description. With `provenance=true` rows contain the endpoint of each `SERVICE`.
 //!
-//! *Streaming.* The first [`BUFFERED_BYTES`] are buffered. Smaller responses have a length and, if truncated, the header
+//! *Streaming.* The first [`MAX_BUFFERED_BYTES`] are buffered. Smaller responses have a length and, if truncated, the header
 //! `Lodeseek-Truncated`; errors before have a status. Larger ones are streamed, and clients can detect truncation:
 //!
 //! | event | after the first chunk |
@@ -54,9 +54,9 @@ pub(super) const METHODS: &str = "GET, HEAD, POST, QUERY, OPTIONS";
 pub(super) const BODIES: &str = "application/sparql-query, application/x-www-form-urlencoded";
 
 /// Number of bytes that are buffered before streaming.
-const BUFFERED_BYTES: usize = 64 << 10;
+const MAX_BUFFERED_BYTES: usize = 64 << 10;
 /// Maximum memory of an answer that is held completely, as a page or for HTTP/1.0, in bytes.
-const MAX_HELD_BYTES: usize = 16 << 20;
+const MAX_ANSWER_BYTES: usize = 16 << 20;
 
 /// A query as a form, for its description.
 struct QueryForm;
@@ -126,11 +126,10 @@ pub(super) async fn get(
     context: RequestContext,
 ) -> Response {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
-    let has = |name: &str| parameters.iter().any(|(known, _)| known == name);
     let asks = parameters
         .iter()
         .any(|(name, value)| name == "query" && !value.trim().is_empty());
-    if asks || has("update") {
+    if asks || has_parameter(&parameters, "update") {
         return respond(&state, parameters, &context).await;
     }
     match Kind::Graph.negotiate(&parameters, &context.headers) {
@@ -141,7 +140,7 @@ pub(super) async fn get(
                 .await;
             form.unwrap_or_else(IntoResponse::into_response)
         }
-        Ok(_) if has("query") => respond(&state, parameters, &context).await,
+        Ok(_) if has_parameter(&parameters, "query") => respond(&state, parameters, &context).await,
         Ok(media_type) => description::service(&state, &links, media_type).await,
         Err(error) => error.into_response(),
     }
@@ -173,7 +172,7 @@ pub(super) async fn post(
     body: Bytes,
 ) -> Response {
     let mut parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
-    match in_body(&context.headers, &body) {
+    match parse_body(&context.headers, &body) {
         Ok(found) => {
             context.page = context.page.with_form(&found, &context.headers);
             parameters.extend(found);
@@ -198,7 +197,7 @@ pub(super) async fn other(
 }
 
 /// Parses a request body of the protocol's media types to parameters.
-fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
+fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
     let content_type = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -209,14 +208,10 @@ fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase();
-    let unsupported = |what: String| {
-        let message = format!("{what}: send {BODIES}, in UTF-8");
-        ApiError::with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
-    };
     match media_type.as_str() {
         "application/sparql-update" => Err(read_only()),
-        "" => Err(unsupported("the body has no Content-Type".to_owned())),
-        _ if !is_utf8(content_type) => Err(unsupported(format!(
+        "" => Err(unsupported_body("the body has no Content-Type")),
+        _ if !is_utf8(content_type) => Err(unsupported_body(&format!(
             "{content_type:?} is in another encoding"
         ))),
         "application/x-www-form-urlencoded" => {
@@ -232,7 +227,9 @@ fn in_body(headers: &HeaderMap, body: &[u8]) -> Result<Pairs, ApiError> {
             })?;
             Ok(vec![("query".to_owned(), query)])
         }
-        other => Err(unsupported(format!("{other:?} is no form of a query"))),
+        other => Err(unsupported_body(&format!(
+            "{other:?} is no form of a query"
+        ))),
     }
 }
 
@@ -244,6 +241,11 @@ fn is_utf8(content_type: &str) -> bool {
         .filter_map(|parameter| parameter.split_once('='));
     let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
     charsets.all(|(_, value)| value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8"))
+}
+
+fn unsupported_body(reason: &str) -> ApiError {
+    let message = format!("{reason}: send {BODIES}, in UTF-8");
+    ApiError::with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
 }
 
 fn read_only() -> ApiError {
@@ -263,7 +265,7 @@ impl Drop for CancelOnDrop {
 }
 
 async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) -> Response {
-    let request = match request(&parameters) {
+    let request = match parse_request(&parameters) {
         Ok(request) => {
             let client = state
                 .site
@@ -275,16 +277,18 @@ async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) 
                 ..request
             }
         }
-        Err(error) => return refused(state, String::new(), error, &parameters, context).await,
+        Err(error) => {
+            return respond_with_error(state, String::new(), error, &parameters, context).await;
+        }
     };
     let query = request.query.clone();
-    match answered(state, request, &parameters, context).await {
+    match answer_query(state, request, &parameters, context).await {
         Ok(response) => response,
-        Err(error) => refused(state, query, error, &parameters, context).await,
+        Err(error) => respond_with_error(state, query, error, &parameters, context).await,
     }
 }
 
-async fn refused(
+async fn respond_with_error(
     state: &AppState,
     query: String,
     error: ApiError,
@@ -301,7 +305,7 @@ async fn refused(
     page.unwrap_or_else(IntoResponse::into_response)
 }
 
-async fn answered(
+async fn answer_query(
     state: &AppState,
     request: QueryRequest,
     parameters: &Pairs,
@@ -313,9 +317,9 @@ async fn answered(
     let query = request.query.clone();
     let is_streamed = context.version >= Version::HTTP_11;
     let buffered = if is_streamed {
-        BUFFERED_BYTES
+        MAX_BUFFERED_BYTES
     } else {
-        MAX_HELD_BYTES
+        MAX_ANSWER_BYTES
     };
     let (answer, is_complete) = state
         .work(move |state| {
@@ -338,28 +342,28 @@ async fn answered(
                         state,
                         &context,
                         &query,
-                        Some(Ok(answer.whole_within(MAX_HELD_BYTES)?)),
+                        Some(Ok(answer.whole_within(MAX_ANSWER_BYTES)?)),
                     ))
                 })
                 .await
         }
         media_type if is_complete || !is_streamed => {
             state
-                .work(move |_| write(&answer.whole_within(MAX_HELD_BYTES)?, media_type))
+                .work(move |_| write_answer(&answer.whole_within(MAX_ANSWER_BYTES)?, media_type))
                 .await
         }
-        media_type => sent(answer, media_type, gone).await,
+        media_type => stream_answer(answer, media_type, gone).await,
     }
 }
 
 /// Streams an answer that exceeds the buffer.
-async fn sent(
+async fn stream_answer(
     answer: AnswerStream,
     media_type: &'static str,
     gone: CancelOnDrop,
 ) -> Result<Response, ApiError> {
     let (writer, transfer) = transfer(Timeout::Until(Instant::now() + answer.time_left()), gone);
-    tokio::task::spawn_blocking(move || send(answer, media_type, writer));
+    tokio::task::spawn_blocking(move || write_stream(answer, media_type, writer));
     let body: Body = transfer
         .start()
         .await
@@ -373,7 +377,7 @@ async fn sent(
 }
 
 /// Writes an answer to its receiver, and handles its end.
-fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
+fn write_stream(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
     let written = match answer.head() {
         Head::Graph => answer.write_graph(response_formats::form(media_type), &mut writer),
         Head::Solutions(_) | Head::Boolean(_) => {
@@ -385,8 +389,8 @@ fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
             })
         }
     };
-    let ended =
-        written.and_then(|omissions| Ok(end(&answer, media_type, &omissions, &mut writer)?));
+    let ended = written
+        .and_then(|omissions| Ok(end_document(&answer, media_type, &omissions, &mut writer)?));
     match ended {
         Ok(()) => {}
         Err(SendError::Io(error)) => {
@@ -400,7 +404,7 @@ fn send(mut answer: AnswerStream, media_type: &str, mut writer: ChunkWriter) {
 }
 
 /// Ends a document. A truncated one that cannot signal it is aborted.
-fn end(
+fn end_document(
     answer: &AnswerStream,
     media_type: &str,
     omissions: &Omissions,
@@ -421,40 +425,25 @@ fn end(
     }
 }
 
-fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
-    let values = |name: &str| {
-        parameters
-            .iter()
-            .filter(|(known, _)| known == name)
-            .map(|(_, value)| value.clone())
-            .collect::<Vec<_>>()
-    };
-    if !values("update").is_empty() {
+fn parse_request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
+    if has_parameter(parameters, "update") {
         return Err(read_only());
     }
-    let mut queries = values("query");
+    let mut queries = parameter_values(parameters, "query");
     let query = queries
         .pop()
         .ok_or_else(|| ApiError::bad_request("the parameter query is missing"))?;
     if !queries.is_empty() {
         return Err(ApiError::bad_request("more than one query"));
     }
-    let graphs = |name: &str| -> Result<Vec<NamedNode>, ApiError> {
-        // Forms send an empty value for a field that is not filled in.
-        values(name)
-            .into_iter()
-            .filter(|iri| !iri.trim().is_empty())
-            .map(|iri| {
-                NamedNode::new(iri.as_str())
-                    .map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
-            })
-            .collect()
-    };
     Ok(QueryRequest {
         query,
-        default_graphs: graphs("default-graph-uri")?,
-        named_graphs: graphs("named-graph-uri")?,
-        provenance: match values("provenance").last().map(String::as_str) {
+        default_graphs: parse_graphs(parameters, "default-graph-uri")?,
+        named_graphs: parse_graphs(parameters, "named-graph-uri")?,
+        provenance: match parameter_values(parameters, "provenance")
+            .last()
+            .map(String::as_str)
+        {
             Some("true" | "1") => Provenance::PerService,
             _ => Provenance::None,
         },
@@ -462,7 +451,31 @@ fn request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiError> {
     })
 }
 
-fn write(answer: &Answer, media_type: &'static str) -> Result<Response, ApiError> {
+fn has_parameter(parameters: &[(String, String)], name: &str) -> bool {
+    parameters.iter().any(|(known, _)| known == name)
+}
+
+fn parameter_values(parameters: &[(String, String)], name: &str) -> Vec<String> {
+    parameters
+        .iter()
+        .filter(|(known, _)| known == name)
+        .map(|(_, value)| value.clone())
+        .collect()
+}
+
+/// Parses the IRIs of a parameter. Forms send an empty value for a field that is not filled in.
+fn parse_graphs(parameters: &[(String, String)], name: &str) -> Result<Vec<NamedNode>, ApiError> {
+    parameter_values(parameters, name)
+        .into_iter()
+        .filter(|iri| !iri.trim().is_empty())
+        .map(|iri| {
+            NamedNode::new(iri.as_str())
+                .map_err(|error| ApiError::bad_request(format!("{name} <{iri}>: {error}")))
+        })
+        .collect()
+}
+
+fn write_answer(answer: &Answer, media_type: &'static str) -> Result<Response, ApiError> {
     let mut response = if let Answer::Graph { triples, .. } = answer {
         response_formats::graph(triples, media_type)?
     } else {

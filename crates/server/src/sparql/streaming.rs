@@ -95,9 +95,11 @@ impl ChunkWriter {
 
     /// Replaces the last bytes written. Fails if these are not `end`.
     pub(super) fn amend(&mut self, end: &str, other: &str) -> io::Result<()> {
-        let kept = self.buffer.strip_suffix(end.as_bytes()).map(<[u8]>::len);
-        let unexpected = || io::Error::other(format!("the text does not end with {end:?}"));
-        self.buffer.truncate(kept.ok_or_else(unexpected)?);
+        let Some(kept) = self.buffer.strip_suffix(end.as_bytes()).map(<[u8]>::len) else {
+            let message = format!("the text does not end with {end:?}");
+            return Err(io::Error::other(message));
+        };
+        self.buffer.truncate(kept);
         self.buffer.extend_from_slice(other.as_bytes());
         Ok(())
     }

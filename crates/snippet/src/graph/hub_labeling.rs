@@ -121,10 +121,11 @@ impl<G: UndirectedGraph, M: FnMut(u64) -> bool> Search<G, M> {
             if !(self.try_spend)(1 + label.len() as u64) {
                 return None;
             }
-            let is_pruned = |entry: &HubDistance| {
+            // An earlier hub covers the pair with a path that is not longer.
+            let is_pruned = label.iter().any(|entry| {
                 self.to_hub[entry.hub as usize].saturating_add(entry.distance) <= distance
-            };
-            if label.iter().any(is_pruned) {
+            });
+            if is_pruned {
                 continue;
             }
             self.labels[node as usize].push(HubDistance {

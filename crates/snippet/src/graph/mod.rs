@@ -141,13 +141,13 @@ impl PageRank {
         let nodes = 0..graph.node_count() as u32;
         let mut scores = vec![1.0 / count; graph.node_count()];
         // Score that each node gives to each of its links in this iteration.
-        let mut given = vec![0.0; graph.node_count()];
+        let mut link_scores = vec![0.0; graph.node_count()];
         for _ in 0..self.iterations {
             let mut shared = 0.0;
             for (node, score) in nodes.clone().zip(&scores) {
                 let degree = graph.link_count(node);
                 shared += if degree > 0 { 1.0 - self.damping } else { 1.0 } * score;
-                given[node as usize] = if degree > 0 {
+                link_scores[node as usize] = if degree > 0 {
                     score / degree as f64
                 } else {
                     0.0
@@ -157,7 +157,7 @@ impl PageRank {
             for (node, score) in nodes.clone().zip(&mut scores) {
                 let incoming: f64 = graph
                     .neighbour_numbers(node)
-                    .map(|from| given[from as usize])
+                    .map(|from| link_scores[from as usize])
                     .sum();
                 let next = shared / count + self.damping * incoming;
                 change = change.max((next - *score).abs());

@@ -73,11 +73,10 @@ impl GroupSteiner<'_> {
 
     /// Counts the label entries of all members, which root selection and initialization read.
     fn entries(&self, groups: &[Vec<Member>]) -> u64 {
-        let length = |node: u32| self.labels.label(node).len() as u64;
         groups
             .iter()
             .flatten()
-            .map(|&(a, b)| length(a) + length(b))
+            .map(|&(a, b)| self.labels.label(a).len() as u64 + self.labels.label(b).len() as u64)
             .sum()
     }
 
@@ -209,20 +208,22 @@ impl<'s> Growth<'s> {
         self.groups[group as usize][place as usize]
     }
 
+    /// Returns the weight that a node would add to the tree.
+    fn added_weight(&self, node: u32) -> u32 {
+        if self.in_tree.contains(&node) {
+            0
+        } else {
+            self.steiner.weights[node as usize]
+        }
+    }
+
     fn offer(&mut self, place: Place) {
         if !self.touched[place.0 as usize] {
             let (a, b) = self.member(place);
-            let weight = |node: u32| {
-                if self.in_tree.contains(&node) {
-                    0
-                } else {
-                    self.steiner.weights[node as usize]
-                }
-            };
             let weight = if a == b {
-                weight(a)
+                self.added_weight(a)
             } else {
-                weight(a).saturating_add(weight(b))
+                self.added_weight(a).saturating_add(self.added_weight(b))
             };
             self.heap.push(Reverse((self.cost((a, b)), weight, place)));
         }

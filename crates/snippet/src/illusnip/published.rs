@@ -11,45 +11,44 @@ const INPUTS: [&str; 7] = [
     "syn500", "syn2000", "reg2000", "syn10000", "reg10000", "dbp80", "reg50000",
 ];
 
-fn data() -> Option<PathBuf> {
+fn find_data() -> Option<PathBuf> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("LODESEEK_DATA").map_or(default, PathBuf::from);
     Some(folder.join("snippets")).filter(|snippets| snippets.is_dir())
 }
 
-fn read(path: &Path) -> TripleGraph {
+fn read_graph(path: &Path) -> TripleGraph {
     let mut builder = TripleGraphBuilder::new();
     DumpReader::default().read_file(path, "f.nt", "file:///", &mut builder);
     builder.finish()
 }
 
 /// Returns the positions in `graph` of another graph's triples.
-fn places(graph: &TripleGraph, other: &TripleGraph) -> Vec<u32> {
+fn find_places(graph: &TripleGraph, other: &TripleGraph) -> Vec<u32> {
     let texts: BTreeSet<String> = other
         .triples()
         .iter()
         .map(|&triple| other.to_triple(triple).to_string())
         .collect();
-    let is_in_other = |triple: Triple| texts.contains(&graph.to_triple(triple).to_string());
     (0..graph.len() as u32)
-        .filter(|&place| is_in_other(graph.triples()[place as usize]))
+        .filter(|&place| {
+            let triple = graph.triples()[place as usize];
+            texts.contains(&graph.to_triple(triple).to_string())
+        })
         .collect()
 }
 
 /// Counts distinct classes and properties.
-fn elements(weights: &Weights<'_>, triples: &[Triple]) -> usize {
-    let element = |triple: &Triple| {
-        if weights.is_type(*triple) {
-            (1, triple.object)
-        } else {
-            (0, triple.predicate)
-        }
-    };
-    triples.iter().map(element).collect::<BTreeSet<_>>().len()
+fn count_elements(weights: &Weights<'_>, triples: &[Triple]) -> usize {
+    triples
+        .iter()
+        .map(|triple| weights.element(*triple))
+        .collect::<BTreeSet<_>>()
+        .len()
 }
 
 /// Returns the largest gain of these triples over all connected orders. Only the first triple matters.
-fn most(growth: &mut Growth<'_>, places: &[u32]) -> f64 {
+fn find_largest_gain(growth: &mut Growth<'_>, places: &[u32]) -> f64 {
     let mut most = 0.0_f64;
     for first in 0..places.len() {
         let mut order = places.to_vec();
@@ -69,44 +68,43 @@ fn most(growth: &mut Growth<'_>, places: &[u32]) -> f64 {
 }
 
 pub(super) fn joins(weights: &Weights<'_>, joined: &[u32], place: u32) -> bool {
-    let ends = |place: u32| [weights.triple(place).subject, weights.triple(place).object];
-    let entity = |end: &TermId| weights.is_entity[end.index()];
+    let triple = weights.triple(place);
     joined.iter().any(|&other| {
-        ends(other)
-            .iter()
-            .filter(|end| entity(end))
-            .any(|end| ends(place).contains(end))
+        let other = weights.triple(other);
+        [other.subject, other.object].into_iter().any(|end| {
+            weights.is_entity[end.index()] && [triple.subject, triple.object].contains(&end)
+        })
     })
 }
 
 #[test]
 fn gain_and_coverage_are_at_least_those_of_the_published_code() {
-    let Some(folder) = data() else {
-        note("SKIPPED: no snippets to compare with (LODESEEK_DATA, or ../shared/data)");
+    let Some(folder) = find_data() else {
+        print_note("SKIPPED: no snippets to compare with (LODESEEK_DATA, or ../shared/data)");
         return;
     };
     let mut short = Vec::new();
     for name in INPUTS {
-        let graph = read(&folder.join(format!("inputs/{name}.nt")));
-        let theirs = read(&folder.join(format!("peers/pcsg-{name}-illusnip-k20.nt")));
+        let graph = read_graph(&folder.join(format!("inputs/{name}.nt")));
+        let theirs = read_graph(&folder.join(format!("peers/pcsg-{name}-illusnip-k20.nt")));
         let profile = Profile::new(&graph);
-        let places = places(&graph, &theirs);
+        let places = find_places(&graph, &theirs);
         assert_eq!(
             places.len(),
             theirs.len(),
             "{name}: the peer's triples are of the input"
         );
         let weights = Weights::new(&graph, &profile);
-        let peer = most(&mut Growth::new(&weights), &places);
+        let peer = find_largest_gain(&mut Growth::new(&weights), &places);
         for work in [DEFAULT_WORK, IlluSnip::indexing_work(graph.len() as u64)] {
             let snippet =
                 IlluSnip::default()
                     .with_work(work)
                     .extract(&graph, &profile, TripleBudget(20));
-            let ours = elements(&weights, &snippet.triples);
-            let other = elements(&weights, &theirs_in(&graph, &places));
+            let ours = count_elements(&weights, &snippet.triples);
+            let other = count_elements(&weights, &theirs_in(&graph, &places));
             let gain = snippet.gain;
-            note(&format!(
+            print_note(&format!(
                 "{name}, {work}: gain {gain:.4} to {peer:.4}, classes and properties {ours} to {other}"
             ));
             if gain < peer - 1e-9 || ours < other {
@@ -128,7 +126,7 @@ fn theirs_in(graph: &TripleGraph, places: &[u32]) -> Vec<Triple> {
 }
 
 /// Prints a note beside the test results.
-fn note(text: &str) {
+fn print_note(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -136,13 +134,13 @@ fn note(text: &str) {
 /// A sample of a fifth of the triples reaches nine tenths of the gain. Both are weighted as in the whole graph.
 #[test]
 fn a_sample_reaches_most_of_the_gain() {
-    let Some(folder) = data() else {
-        note("SKIPPED: no snippets to compare with (LODESEEK_DATA, or ../shared/data)");
+    let Some(folder) = find_data() else {
+        print_note("SKIPPED: no snippets to compare with (LODESEEK_DATA, or ../shared/data)");
         return;
     };
     for name in INPUTS {
         let path = folder.join(format!("inputs/{name}.nt"));
-        let graph = read(&path);
+        let graph = read_graph(&path);
         let profile = Profile::new(&graph);
         let full = IlluSnip::default()
             .extract(&graph, &profile, TripleBudget(20))
@@ -158,17 +156,15 @@ fn a_sample_reaches_most_of_the_gain() {
             .iter()
             .map(|&triple| sample.graph.to_triple(triple).to_string())
             .collect();
-        let is_shown = |place: &u32| {
-            shown.contains(
-                &graph
-                    .to_triple(graph.triples()[*place as usize])
-                    .to_string(),
-            )
-        };
-        let places: Vec<u32> = (0..graph.len() as u32).filter(is_shown).collect();
+        let places: Vec<u32> = (0..graph.len() as u32)
+            .filter(|&place| {
+                let triple = graph.triples()[place as usize];
+                shown.contains(&graph.to_triple(triple).to_string())
+            })
+            .collect();
         let weights = Weights::new(&graph, &profile);
-        let reached = most(&mut Growth::new(&weights), &places) / full;
-        note(&format!(
+        let reached = find_largest_gain(&mut Growth::new(&weights), &places) / full;
+        print_note(&format!(
             "{name}: {} of {} triples, {reached:.4} of the gain",
             sample.graph.len(),
             graph.len()

@@ -11,7 +11,7 @@
 //! *Restarts are lazy.* A growth ends when no triple at its entities has a gain. The remaining triples with a gain are
 //! therefore at new entities only, and their gains can only fall. A heap of old gains gives the next start.
 
-use super::{ALONE, Candidate, Growth, Weights};
+use super::{Candidate, Growth, NO_RUN, Weights};
 use crate::TripleBudget;
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{Triple, TripleGraph};
@@ -87,7 +87,7 @@ impl Growth<'_> {
         triples.map(|triple| Candidate {
             gain: self.gain(triple),
             triple,
-            run: ALONE,
+            run: NO_RUN,
         })
     }
 

@@ -70,7 +70,7 @@ impl Naive<'_> {
         let candidates = triples.iter().map(|&triple| Candidate {
             gain: self.gain(triple),
             triple,
-            run: ALONE,
+            run: NO_RUN,
         });
         candidates.max().filter(|heaviest| heaviest.gain > 0.0)
     }

@@ -23,6 +23,7 @@ use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use lodeseek_profile::Profile;
 use lodeseek_rdf::{TermId, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Ordering;
 
 /// Maximum number of keywords for an exact cover: 256 states. Beyond, the cover is greedy.
 const MAX_EXACT_KEYWORDS: u32 = 8;
@@ -105,7 +106,7 @@ impl SnippetExtractor for KeywordCover<'_> {
         let weights = self
             .weights
             .clone()
-            .unwrap_or_else(|| rarity(&groups, graph.len()));
+            .unwrap_or_else(|| compute_rarity(&groups, graph.len()));
         let sets: Vec<KeywordSet> = groups.iter().map(|(set, _)| *set).collect();
         let cover = cover(&sets, &weights, budget.0);
         let mut meter = Meter::new(self.limit);
@@ -130,14 +131,14 @@ impl SnippetExtractor for KeywordCover<'_> {
             .collect();
         Snippet {
             triples,
-            gain: weight(&weights, covered),
+            gain: sum_weights(&weights, covered),
             interrupted: meter.was_over(),
         }
     }
 }
 
 /// Returns ln(1 + triples / triples that contain the keyword), by position.
-fn rarity(groups: &[(KeywordSet, Vec<u32>)], triples: usize) -> Vec<f64> {
+fn compute_rarity(groups: &[(KeywordSet, Vec<u32>)], triples: usize) -> Vec<f64> {
     let mut holding = [0usize; 64];
     for (set, group) in groups {
         set.places().for_each(|place| holding[place] += group.len());
@@ -148,7 +149,7 @@ fn rarity(groups: &[(KeywordSet, Vec<u32>)], triples: usize) -> Vec<f64> {
         .collect()
 }
 
-pub(super) fn weight(weights: &[f64], set: KeywordSet) -> f64 {
+pub(super) fn sum_weights(weights: &[f64], set: KeywordSet) -> f64 {
     set.places()
         .map(|place| weights.get(place).copied().unwrap_or(0.0))
         .sum()
@@ -164,35 +165,43 @@ pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<K
     let mut sets: Vec<KeywordSet> = if is_exact {
         sets.iter()
             .copied()
-            .filter(|set| !sets.iter().any(|other| contains(*other, *set)))
+            .filter(|set| !sets.iter().any(|other| is_proper_subset(*set, *other)))
             .collect()
     } else {
         // Many keywords have many sets, too many to compare each with each other. The greedy choice prefers a set to
         // those that it contains, since they are lighter.
         sets.to_vec()
     };
-    let by_weight = |a: &KeywordSet, b: &KeywordSet| {
-        weight(weights, *b)
-            .total_cmp(&weight(weights, *a))
-            .then(a.cmp(b))
-    };
-    sets.sort_by(by_weight);
+    sort_by_weight(&mut sets, weights);
     let mut cover = if is_exact {
-        fewest(&sets, all, weights, limit)
+        find_smallest_cover(&sets, all, weights, limit)
     } else {
-        greedy(&sets, weights, limit)
+        cover_greedily(&sets, weights, limit)
     };
-    cover.sort_by(by_weight);
+    sort_by_weight(&mut cover, weights);
     cover
 }
 
-/// Returns true if `other` is a proper subset of `set`.
-fn contains(set: KeywordSet, other: KeywordSet) -> bool {
-    set != other && other.difference(set).is_empty()
+/// Sorts by descending weight, then by the sets.
+fn sort_by_weight(sets: &mut [KeywordSet], weights: &[f64]) {
+    sets.sort_by(|a, b| {
+        sum_weights(weights, *b)
+            .total_cmp(&sum_weights(weights, *a))
+            .then(a.cmp(b))
+    });
+}
+
+fn is_proper_subset(set: KeywordSet, other: KeywordSet) -> bool {
+    set != other && set.difference(other).is_empty()
 }
 
 /// Breadth-first search over unions. The first path to each union has the fewest sets.
-fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -> Vec<KeywordSet> {
+fn find_smallest_cover(
+    sets: &[KeywordSet],
+    all: KeywordSet,
+    weights: &[f64],
+    limit: usize,
+) -> Vec<KeywordSet> {
     let mut way: FxHashMap<KeywordSet, Vec<KeywordSet>> =
         FxHashMap::from_iter([(KeywordSet::NONE, Vec::new())]);
     let mut layer = vec![KeywordSet::NONE];
@@ -210,7 +219,7 @@ fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -
             }
         }
         for &union in &next {
-            if weight(weights, union) > weight(weights, best) {
+            if sum_weights(weights, union) > sum_weights(weights, best) {
                 best = union;
             }
         }
@@ -222,13 +231,16 @@ fn fewest(sets: &[KeywordSet], all: KeywordSet, weights: &[f64], limit: usize) -
     way.remove(&best).unwrap_or_default()
 }
 
-fn greedy(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
+fn cover_greedily(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<KeywordSet> {
     let mut covered = KeywordSet::NONE;
     let mut chosen = Vec::new();
     while chosen.len() < limit {
-        let new = |set: &KeywordSet| weight(weights, set.difference(covered));
         // `max_by` returns the last of equal elements.
-        let Some(&best) = sets.iter().rev().max_by(|a, b| new(a).total_cmp(&new(b))) else {
+        let best = sets.iter().rev().max_by(|a, b| {
+            sum_weights(weights, a.difference(covered))
+                .total_cmp(&sum_weights(weights, b.difference(covered)))
+        });
+        let Some(&best) = best else {
             break;
         };
         if best.difference(covered).is_empty() {
@@ -255,10 +267,25 @@ impl Chooser<'_> {
     }
 
     fn statement_weight(&self, place: u32) -> f64 {
-        weight(
+        sum_weights(
             self.weights,
             self.matches.statement_keywords(self.roles.triple(place)),
         )
+    }
+
+    /// Returns the number of ends of a triple that are touched, and of sets that its ends contain.
+    fn connections(
+        &self,
+        place: u32,
+        touched: &FxHashSet<TermId>,
+        near: &FxHashMap<TermId, u64>,
+    ) -> (usize, u32) {
+        let (mut touches, mut sets) = (0, 0u64);
+        for end in self.roles.ends(self.roles.triple(place)) {
+            touches += usize::from(touched.contains(&end));
+            sets |= near.get(&end).copied().unwrap_or(0);
+        }
+        (touches, sets.count_ones())
     }
 
     /// Selects a triple for each set, within the meter's limit.
@@ -271,24 +298,16 @@ impl Chooser<'_> {
                 break;
             }
             meter.start();
-            let key = |&place: &u32| {
-                let ends = || self.roles.ends(self.roles.triple(place));
-                let touches = ends().filter(|end| touched.contains(end)).count();
-                let sets = ends()
-                    .fold(0u64, |all, end| all | near.get(&end).copied().unwrap_or(0))
-                    .count_ones();
-                (touches, sets)
-            };
-            let better = |a: &&u32, b: &&u32| {
-                key(a)
-                    .cmp(&key(b))
+            let best = self.group(set).iter().max_by(|&&a, &&b| {
+                self.connections(a, &touched, &near)
+                    .cmp(&self.connections(b, &touched, &near))
                     .then_with(|| {
-                        self.statement_weight(**a)
-                            .total_cmp(&self.statement_weight(**b))
+                        self.statement_weight(a)
+                            .total_cmp(&self.statement_weight(b))
                     })
-                    .then_with(|| b.cmp(a))
-            };
-            if let Some(&best) = self.group(set).iter().max_by(better) {
+                    .then_with(|| b.cmp(&a))
+            });
+            if let Some(&best) = best {
                 touched.extend(self.roles.ends(self.roles.triple(best)));
                 chosen.push(best);
             }
@@ -322,7 +341,7 @@ impl Chooser<'_> {
             pieces += 1;
             for end in [first, second].into_iter().flatten() {
                 let own = piece.insert(end, pieces).unwrap_or(pieces);
-                merge(&mut piece, own, pieces);
+                merge_pieces(&mut piece, own, pieces);
             }
         }
         let is_whole = chosen.len() >= limit || piece.values().all(|&own| own == pieces);
@@ -338,7 +357,7 @@ impl Chooser<'_> {
                 && from != to
                 && chosen.len() < limit
             {
-                merge(&mut piece, from, to);
+                merge_pieces(&mut piece, from, to);
                 chosen.push(place);
             }
         }
@@ -349,8 +368,8 @@ impl Chooser<'_> {
     fn fill(&self, chosen: &mut Vec<u32>, limit: usize, meter: &mut Meter<'_>) {
         let mut groups: Vec<&(KeywordSet, Vec<u32>)> = self.groups.iter().collect();
         groups.sort_by(|a, b| {
-            weight(self.weights, b.0)
-                .total_cmp(&weight(self.weights, a.0))
+            sum_weights(self.weights, b.0)
+                .total_cmp(&sum_weights(self.weights, a.0))
                 .then(a.0.cmp(&b.0))
         });
         for (_, group) in groups {
@@ -363,22 +382,24 @@ impl Chooser<'_> {
                 .filter(|place| !chosen.contains(place))
                 .collect();
             let count = (limit - chosen.len()).min(further.len());
-            let order = |a: &u32, b: &u32| {
-                self.statement_weight(*b)
-                    .total_cmp(&self.statement_weight(*a))
-                    .then_with(|| a.cmp(b))
-            };
             if count < further.len() {
-                further.select_nth_unstable_by(count, order);
+                further.select_nth_unstable_by(count, |a, b| self.compare_statements(*a, *b));
                 further.truncate(count);
             }
-            further.sort_unstable_by(order);
+            further.sort_unstable_by(|a, b| self.compare_statements(*a, *b));
             chosen.extend(further);
         }
     }
+
+    /// Compares triples by descending weight, then by position.
+    fn compare_statements(&self, a: u32, b: u32) -> Ordering {
+        self.statement_weight(b)
+            .total_cmp(&self.statement_weight(a))
+            .then_with(|| a.cmp(&b))
+    }
 }
 
-fn merge(piece: &mut FxHashMap<TermId, u32>, from: u32, to: u32) {
+fn merge_pieces(piece: &mut FxHashMap<TermId, u32>, from: u32, to: u32) {
     piece
         .values_mut()
         .filter(|own| **own == from)

@@ -16,10 +16,10 @@
 //! prefix of the full result.
 
 use super::queue::{LazyQueue, Limit, Meter};
-use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, log1, shares};
+use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, compute_shares, log1};
 use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use lodeseek_profile::Profile;
-use lodeseek_rdf::{TermId, TripleGraph};
+use lodeseek_rdf::TripleGraph;
 
 /// Weight of the keywords; each other part has weight 1.
 const KEYWORD_WEIGHT: f64 = 2.0;
@@ -113,9 +113,9 @@ impl<'g> Cover<'g> {
             keywords: f64::from(uncovered.len().max(1)),
             uncovered,
             matches,
-            property: shares(graph.term_count(), &profile.properties, profile.triples),
-            class: shares(graph.term_count(), &profile.classes, profile.type_triples),
-            entity: centrality(graph),
+            property: compute_shares(graph.term_count(), &profile.properties, profile.triples),
+            class: compute_shares(graph.term_count(), &profile.classes, profile.type_triples),
+            entity: compute_centrality(graph),
         }
     }
 
@@ -149,20 +149,19 @@ impl<'g> Cover<'g> {
 }
 
 /// Returns the centrality of each term: the logarithms of its degrees, relative to the largest.
-fn centrality(graph: &TripleGraph) -> Vec<f64> {
+fn compute_centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
-    let largest = |all: &[u32]| {
-        all.iter()
-            .copied()
-            .max()
-            .filter(|&most| most > 0)
-            .map_or(1.0, log1)
-    };
-    let out = largest(&degrees.out);
-    let into = largest(&degrees.into);
-    let of =
-        |id: TermId| log1(degrees.out[id.index()]) / out + log1(degrees.into[id.index()]) / into;
-    (0..graph.term_count() as u32)
-        .map(|id| of(TermId(id)))
+    let out = largest_log(&degrees.out);
+    let into = largest_log(&degrees.into);
+    (0..graph.term_count())
+        .map(|id| log1(degrees.out[id]) / out + log1(degrees.into[id]) / into)
         .collect()
+}
+
+/// Returns the logarithm of the largest degree; 1 if there is none above 0.
+fn largest_log(degrees: &[u32]) -> f64 {
+    match degrees.iter().copied().max() {
+        Some(largest) if largest > 0 => log1(largest),
+        _ => 1.0,
+    }
 }

@@ -236,7 +236,7 @@ pub(super) fn log1(count: u32) -> f64 {
 }
 
 /// Returns each term's count as a share of a total; 0 for other terms.
-fn shares(terms: usize, counts: &[(TermId, u64)], total: u64) -> Vec<f64> {
+fn compute_shares(terms: usize, counts: &[(TermId, u64)], total: u64) -> Vec<f64> {
     let mut shares = vec![0.0; terms];
     for &(id, count) in counts {
         shares[id.index()] = count as f64 / total.max(1) as f64;

@@ -26,7 +26,7 @@
 //! prefix of the full result.
 
 use super::queue::{Candidate, LazyQueue, Limit, Meter};
-use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, log1, shares};
+use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, compute_shares, log1};
 use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
 use lodeseek_profile::{Element, PatternId, Patterns, Profile};
 use lodeseek_rdf::{TermId, Triple, TripleGraph};
@@ -181,8 +181,8 @@ impl<'g> Weights<'g> {
         let entities = patterns.map_or(0, |patterns| patterns.entities().len()) as f64;
         let element = patterns.into_iter().flat_map(Patterns::patterns);
         Self {
-            property: shares(graph.term_count(), &profile.properties, profile.triples),
-            entity: centrality(graph),
+            property: compute_shares(graph.term_count(), &profile.properties, profile.triples),
+            entity: compute_centrality(graph),
             element: element
                 .map(|one| one.count() as f64 / entities / one.elements.len() as f64)
                 .collect(),
@@ -224,21 +224,22 @@ impl<'g> Weights<'g> {
 }
 
 /// Returns the centrality of each term: its logarithmic degrees as shares of all entities' degrees.
-fn centrality(graph: &TripleGraph) -> Vec<f64> {
+fn compute_centrality(graph: &TripleGraph) -> Vec<f64> {
     let degrees = Degrees::new(graph);
-    let total = |all: &[u32]| {
-        Some(all.iter().copied().map(log1).sum())
-            .filter(|&sum: &f64| sum > 0.0)
-            .unwrap_or(1.0)
-    };
-    let out = total(&degrees.out);
-    let into = total(&degrees.into);
+    let out = sum_logs(&degrees.out);
+    let into = sum_logs(&degrees.into);
     degrees
         .out
         .iter()
         .zip(&degrees.into)
         .map(|(&o, &i)| log1(o) / out + log1(i) / into)
         .collect()
+}
+
+/// Returns the sum of the logarithms of degrees; 1 if it is 0.
+fn sum_logs(degrees: &[u32]) -> f64 {
+    let sum: f64 = degrees.iter().copied().map(log1).sum();
+    if sum > 0.0 { sum } else { 1.0 }
 }
 
 /// Links to each entity: rows of `places` between two starts.
@@ -249,20 +250,16 @@ struct IncomingLinks {
 
 impl IncomingLinks {
     fn new(roles: &Roles<'_>) -> Self {
-        let links = || {
-            (0..roles.graph.len() as u32)
-                .filter_map(|place| Some((roles.target(roles.triple(place))?, place)))
-        };
         let mut starts = vec![0u32; roles.graph.term_count() + 1];
-        for (target, _) in links() {
+        for (target, _) in find_links(roles) {
             starts[target.index() + 1] += 1;
         }
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
         let mut next = starts.clone();
-        let mut places = vec![0; links().count()];
-        for (target, place) in links() {
+        let mut places = vec![0; find_links(roles).count()];
+        for (target, place) in find_links(roles) {
             places[next[target.index()] as usize] = place;
             next[target.index()] += 1;
         }
@@ -272,6 +269,12 @@ impl IncomingLinks {
     fn row(&self, term: TermId) -> &[u32] {
         &self.places[self.starts[term.index()] as usize..self.starts[term.index() + 1] as usize]
     }
+}
+
+/// Returns the links with their targets and positions.
+fn find_links(roles: &Roles<'_>) -> impl Iterator<Item = (TermId, u32)> {
+    (0..roles.graph.len() as u32)
+        .filter_map(|place| Some((roles.target(roles.triple(place))?, place)))
 }
 
 /// Objective of a growing set of triples.
@@ -340,14 +343,20 @@ impl<'w> Objective<'w> {
     }
 
     fn pattern_gain(&self, triple: Triple) -> f64 {
-        let more = |(pattern, count): (PatternId, u32)| {
-            let best = self.best.get(&pattern).copied().unwrap_or(0);
-            f64::from(count.saturating_sub(best)) * self.weights.element[pattern.index()]
-        };
         match self.would_show(triple) {
-            [Some(a), Some(b)] if a.0 == b.0 => more((a.0, a.1.max(b.1))),
-            ends => ends.into_iter().flatten().map(more).sum(),
+            [Some(a), Some(b)] if a.0 == b.0 => self.element_gain(a.0, a.1.max(b.1)),
+            ends => ends
+                .into_iter()
+                .flatten()
+                .map(|(pattern, count)| self.element_gain(pattern, count))
+                .sum(),
         }
+    }
+
+    /// Returns the gain of an entity that shows `count` elements of its pattern.
+    fn element_gain(&self, pattern: PatternId, count: u32) -> f64 {
+        let best = self.best.get(&pattern).copied().unwrap_or(0);
+        f64::from(count.saturating_sub(best)) * self.weights.element[pattern.index()]
     }
 
     fn piece(&self, entity: TermId) -> Option<u32> {
@@ -395,11 +404,10 @@ impl<'w> Objective<'w> {
         let joined: Vec<u32> = self.joins(triple).collect();
         let mut risen: FxHashSet<TermId> = self.weights.roles.ends(triple).collect();
         // No gain rises at the entities of the former largest component: it has grown by as much as the largest.
-        let grown = |piece: &u32| joined.contains(piece) && self.size(*piece) < largest;
         risen.extend(
             self.piece_of
                 .iter()
-                .filter(|(_, piece)| grown(piece))
+                .filter(|(_, piece)| joined.contains(piece) && self.size(**piece) < largest)
                 .map(|(entity, _)| *entity),
         );
         self.merge(triple, &joined);
@@ -458,11 +466,14 @@ impl Greedy<'_, '_, '_> {
         }
         let groups = matches.groups(self.objective.weights.roles.graph);
         while !uncovered.is_empty() && self.chosen.len() < self.budget {
-            let new = |set: KeywordSet| set.intersection(uncovered).len();
-            let most = groups.iter().map(|(set, _)| new(*set)).max().unwrap_or(0);
+            let most = groups
+                .iter()
+                .map(|(set, _)| set.intersection(uncovered).len())
+                .max()
+                .unwrap_or(0);
             let tied: Vec<&[u32]> = groups
                 .iter()
-                .filter(|(set, _)| new(*set) == most)
+                .filter(|(set, _)| set.intersection(uncovered).len() == most)
                 .map(|(_, group)| &group[..])
                 .collect();
             if self

@@ -90,7 +90,7 @@ impl<'g> Naive<'g> {
             if most > 0.0 { most } else { 1.0 }
         };
         let (out, into) = (largest(|d| d.0), largest(|d| d.1));
-        let held = triples.iter().fold(KeywordSet::NONE, |all, t| {
+        let contained = triples.iter().fold(KeywordSet::NONE, |all, t| {
             all.union(self.matches.triple(*t))
         });
         let classes: BTreeSet<TermId> = triples
@@ -102,7 +102,7 @@ impl<'g> Naive<'g> {
             .entities(triples)
             .into_iter()
             .map(|entity| self.degrees(entity));
-        2.0 * f64::from(held.len()) / f64::from(self.matches.present().len().max(1))
+        2.0 * f64::from(contained.len()) / f64::from(self.matches.present().len().max(1))
             + self.properties(triples)
             + classes
                 .iter()
@@ -222,7 +222,7 @@ impl<'g> Naive<'g> {
     }
 }
 
-fn held(matches: &Matches, triples: &[Triple]) -> KeywordSet {
+fn contained_keywords(matches: &Matches, triples: &[Triple]) -> KeywordSet {
     triples
         .iter()
         .fold(KeywordSet::NONE, |all, t| all.union(matches.triple(*t)))
@@ -289,11 +289,11 @@ proptest! {
         let snippet = extract(&extractor, &graph, 10);
         let matches = Matches::new(&keywords, &graph);
         let naive = Naive::new(&graph, matches.clone(), 10);
-        prop_assert_eq!(held(&matches, &snippet.triples), matches.present());
+        prop_assert_eq!(contained_keywords(&matches, &snippet.triples), matches.present());
         prop_assert!((snippet.gain - naive.objective(&snippet.triples)).abs() < 1e-9);
-        let covering = (0..).find(|&count| held(&matches, &snippet.triples[..count]) == matches.present()).expect("all");
+        let covering = (0..).find(|&count| contained_keywords(&matches, &snippet.triples[..count]) == matches.present()).expect("all");
         for place in usize::from(best_first)..covering {
-            let before = held(&matches, &snippet.triples[..place]);
+            let before = contained_keywords(&matches, &snippet.triples[..place]);
             let new = |t: &Triple| matches.triple(*t).difference(before).len();
             prop_assert_eq!(Some(new(&snippet.triples[place])), graph.triples().iter().map(new).max());
         }
@@ -305,10 +305,10 @@ proptest! {
         let graph = graph_of(&statements.concat());
         let keywords = matcher();
         let matches = Matches::new(&keywords, &graph);
-        let wanted = fewest(&matches, graph.triples());
-        let snippet = extract(&KeywordCover::new(&keywords), &graph, wanted);
-        prop_assert_eq!(held(&matches, &snippet.triples), matches.present());
-        prop_assert_eq!(snippet.triples.len(), wanted);
+        let expected = fewest(&matches, graph.triples());
+        let snippet = extract(&KeywordCover::new(&keywords), &graph, expected);
+        prop_assert_eq!(contained_keywords(&matches, &snippet.triples), matches.present());
+        prop_assert_eq!(snippet.triples.len(), expected);
         let filled = extract(&KeywordCover::new(&keywords).with_filling(), &graph, 5);
         let some = graph.triples().iter().filter(|t| !matches.triple(**t).is_empty()).count();
         prop_assert_eq!(filled.triples.len(), some.min(5));
@@ -322,8 +322,8 @@ proptest! {
             let matches = Matches::new(keywords, &graph);
             let naive = Naive::new(&graph, matches.clone(), budget);
             let snippet = extract(&OptimalSnippet::new(keywords), &graph, budget);
-            let least = held(&matches, &snippet.triples).len();
-            let feasible = sets_of(graph.triples(), budget).filter(|set| held(&matches, set).len() >= least);
+            let least = contained_keywords(&matches, &snippet.triples).len();
+            let feasible = sets_of(graph.triples(), budget).filter(|set| contained_keywords(&matches, set).len() >= least);
             let most = feasible.map(|set| naive.objective(&set)).fold(0.0, f64::max);
             prop_assert!(snippet.gain <= most + 1e-9, "{} > {most}", snippet.gain);
             prop_assert!((snippet.gain - naive.objective(&snippet.triples)).abs() < 1e-9);
@@ -340,9 +340,9 @@ proptest! {
         for (count, ratio) in [(8, 1.0), (words.len(), 1.0 - (-1.0_f64).exp())] {
             let keywords = LabelMatcher(|label: &str| KeywordSet(set(label, count)));
             let matches = Matches::new(&keywords, &graph);
-            let most = sets_of(graph.triples(), budget).map(|set| held(&matches, &set).len()).max().unwrap_or(0);
+            let most = sets_of(graph.triples(), budget).map(|set| contained_keywords(&matches, &set).len()).max().unwrap_or(0);
             let cover = KeywordCover::new(&keywords).with_weights(vec![1.0; words.len()]);
-            let shown = held(&matches, &extract(&cover, &graph, budget).triples).len();
+            let shown = contained_keywords(&matches, &extract(&cover, &graph, budget).triples).len();
             prop_assert!(shown <= most && f64::from(shown) >= ratio * f64::from(most) - 1e-9, "{shown} of {most}");
         }
     }
@@ -351,7 +351,7 @@ proptest! {
     fn few_triples_cover_the_most_weight(sets in proptest::collection::vec(1u64..64, 1..7), limit in 0usize..4) {
         let sets: Vec<KeywordSet> = sets.into_iter().map(KeywordSet).collect();
         let weights = [5.0, 3.0, 2.5, 2.0, 1.0, 0.5];
-        let value = |chosen: &[KeywordSet]| cover::weight(&weights, chosen.iter().fold(KeywordSet::NONE, |a, &b| a.union(b)));
+        let value = |chosen: &[KeywordSet]| cover::sum_weights(&weights, chosen.iter().fold(KeywordSet::NONE, |a, &b| a.union(b)));
         let most = (0u32..1 << sets.len()).filter(|tried| tried.count_ones() as usize <= limit);
         let most = most.map(|tried| {
             value(&sets.iter().enumerate().filter(|(place, _)| tried >> place & 1 == 1).map(|(_, set)| *set).collect::<Vec<_>>())

@@ -4,7 +4,7 @@ use crate::keyword::{KeywordSet, LabelMatcher};
 use crate::{IlluSnip, SnippetExtractor, TripleBudget};
 use proptest::prelude::*;
 
-fn snippet(graph: &TripleGraph, wanted: impl Fn(&str, &str) -> bool) -> Snippet {
+fn snippet(graph: &TripleGraph, is_selected: impl Fn(&str, &str) -> bool) -> Snippet {
     let short = |id: TermId| {
         graph
             .term(id)
@@ -15,7 +15,7 @@ fn snippet(graph: &TripleGraph, wanted: impl Fn(&str, &str) -> bool) -> Snippet 
     let chosen = graph
         .triples()
         .iter()
-        .filter(|t| wanted(&short(t.subject), &short(t.object)));
+        .filter(|t| is_selected(&short(t.subject), &short(t.object)));
     Snippet {
         triples: chosen.copied().collect(),
         gain: 0.0,
@@ -52,11 +52,11 @@ fn by_hand() {
     let snippet = snippet(&graph, |subject, _| subject != "c");
     let report = Report::new(&graph, &profile, &patterns, &snippet);
     // Properties: rdf:type 2, near 1, name 2 of 6; classes: 2 of 2.
-    near(report.skm_rep, harmonic(5.0 / 6.0, 1.0));
+    near(report.skm_rep, harmonic_mean(5.0 / 6.0, 1.0));
     // Out: a 3, b 2, at most 3. In: a 0, b 2, at most 2.
     near(
         report.ent_rep,
-        harmonic(f64::midpoint(1.0, 3f64.ln() / 4f64.ln()), 0.5),
+        harmonic_mean(f64::midpoint(1.0, 3f64.ln() / 4f64.ln()), 0.5),
     );
     // a shows City, near, name: all. b lacks its incoming link from c. One of three entities is complete.
     near(report.desc_rep, 1.0 / 3.0);

@@ -2,7 +2,7 @@
 
 use super::{EntityGraph, Goals, Part};
 use crate::keyword::Meter;
-use lodeseek_profile::Element;
+use lodeseek_profile::{Element, PatternId};
 use lodeseek_rdf::TermId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -152,20 +152,16 @@ impl<'s, 'g> Assembly<'s, 'g> {
 
     fn example(&self, number: u32, element: Element) -> Option<u32> {
         let entity = self.entity_graph.entity(number);
-        let shows = |&place: &u32| {
-            let mut shown = self
-                .entity_graph
-                .contributions(self.entity_graph.triple(place));
-            shown.any(|shown| shown == (entity, element))
-        };
+        let graph = self.entity_graph;
         match element {
-            Element::Incoming(_) => self
-                .entity_graph
+            Element::Incoming(_) => graph
                 .incoming(number)
                 .iter()
                 .copied()
-                .find(shows),
-            _ => self.entity_graph.outgoing(number).find(shows),
+                .find(|&place| graph.shows(graph.triple(place), entity, element)),
+            _ => graph
+                .outgoing(number)
+                .find(|&place| graph.shows(graph.triple(place), entity, element)),
         }
     }
 
@@ -199,14 +195,12 @@ impl<'s, 'g> Assembly<'s, 'g> {
         if shown.peek().is_none() {
             return true; // all that there is of an entity without elements
         }
-        let only = |entity: TermId, element| {
+        shown.any(|(entity, element)| {
             self.inside.contains(&entity_graph.number(entity))
                 && self.shown.get(&(entity, element)).is_none_or(|&n| n < 2)
-        };
-        shown.any(|(entity, element)| only(entity, element))
-            || self
-                .goals_of(place)
-                .any(|goal| self.served.get(&goal).is_none_or(|&n| n < 2))
+        }) || self
+            .goals_of(place)
+            .any(|goal| self.served.get(&goal).is_none_or(|&n| n < 2))
     }
 
     fn drop(&mut self, place: u32) {
@@ -255,12 +249,11 @@ impl<'s, 'g> Assembly<'s, 'g> {
                 at.entry(b).or_default().push(place);
             }
         }
-        let rank = |entity: u32| Reverse((self.entity_graph.pattern(entity), entity));
         let mut starts: Vec<_> = self
             .part
             .entities
             .iter()
-            .map(|&entity| rank(entity))
+            .map(|&entity| self.rank(entity))
             .collect();
         starts.sort_unstable();
         let mut out = Vec::new();
@@ -281,11 +274,16 @@ impl<'s, 'g> Assembly<'s, 'g> {
                         [a, b]
                             .into_iter()
                             .filter(|end| self.inside.contains(end))
-                            .map(rank),
+                            .map(|end| self.rank(end)),
                     );
                 }
             }
         }
         out
+    }
+
+    /// Returns a key by which entities with a frequent pattern come first.
+    fn rank(&self, entity: u32) -> Reverse<(PatternId, u32)> {
+        Reverse((self.entity_graph.pattern(entity), entity))
     }
 }

@@ -127,56 +127,49 @@ impl SnippetBuilder<'_, '_> {
     }
 
     fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {
-        let graph = self.entity_graph.graph;
-        let name = |entity: TermId| {
-            (
-                !graph.is_iri(entity),
-                graph.term(entity).text().len(),
-                entity,
-            )
-        };
         match self.touched.get(&pattern.id) {
-            Some(touched) => {
-                let shown_count =
-                    |entity: TermId| self.shown.get(&entity).map_or(0, FxHashSet::len);
-                touched
-                    .iter()
-                    .copied()
-                    .min_by_key(|&entity| (Reverse(shown_count(entity)), name(entity)))
-            }
+            Some(touched) => touched.iter().copied().min_by_key(|&entity| {
+                let shown = self.shown.get(&entity).map_or(0, FxHashSet::len);
+                (Reverse(shown), self.name_rank(entity))
+            }),
             None => pattern
                 .entities
                 .iter()
                 .copied()
-                .min_by_key(|&entity| name(entity)),
+                .min_by_key(|&entity| self.name_rank(entity)),
         }
+    }
+
+    /// Returns a key by which IRIs and short names come first.
+    fn name_rank(&self, entity: TermId) -> (bool, usize, TermId) {
+        let graph = self.entity_graph.graph;
+        (
+            !graph.is_iri(entity),
+            graph.term(entity).text().len(),
+            entity,
+        )
     }
 
     /// Returns the triple with the shortest other end, the first of equals.
     fn example(&self, number: u32, element: Element) -> Option<Triple> {
         let entity_graph = self.entity_graph;
         let entity = self.entity_graph.entity(number);
-        let length = |term: TermId| entity_graph.graph.term(term).text().len();
-        let triples = |places: &mut dyn Iterator<Item = u32>| -> Vec<Triple> {
-            let triples = places.map(|place| entity_graph.triple(place));
-            triples
-                .filter(|&t| {
-                    entity_graph
-                        .contributions(t)
-                        .any(|shown| shown == (entity, element))
-                })
-                .take(MAX_INSPECTED_TRIPLES)
-                .collect()
-        };
+        let graph = entity_graph.graph;
         if let Element::Incoming(_) = element {
-            let examples = triples(&mut entity_graph.incoming(number).iter().copied());
-            return examples
-                .into_iter()
-                .min_by_key(|triple| length(triple.subject));
+            return entity_graph
+                .incoming(number)
+                .iter()
+                .map(|&place| entity_graph.triple(place))
+                .filter(|&triple| entity_graph.shows(triple, entity, element))
+                .take(MAX_INSPECTED_TRIPLES)
+                .min_by_key(|triple| graph.term(triple.subject).text().len());
         }
-        triples(&mut entity_graph.outgoing(number))
-            .into_iter()
-            .min_by_key(|triple| length(triple.object))
+        entity_graph
+            .outgoing(number)
+            .map(|place| entity_graph.triple(place))
+            .filter(|&triple| entity_graph.shows(triple, entity, element))
+            .take(MAX_INSPECTED_TRIPLES)
+            .min_by_key(|triple| graph.term(triple.object).text().len())
     }
 
     fn add(&mut self, triple: Triple) {

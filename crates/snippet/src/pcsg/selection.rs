@@ -236,24 +236,25 @@ pub(super) fn cover_cheaply(groups: &[Vec<Member>], weights: &[u32]) -> Vec<u32>
     let mut chosen: FxHashSet<u32> = FxHashSet::default();
     let mut entities = Vec::new();
     for group in order {
-        let weight = |node: u32| {
-            if chosen.contains(&node) {
-                0
-            } else {
-                1 + weights[node as usize]
-            }
-        };
-        let cost = |&&(a, b): &&Member| {
+        let cheapest = group.iter().min_by_key(|&&(a, b)| {
             if a == b {
-                weight(a)
+                added_weight(a, &chosen, weights)
             } else {
-                weight(a) + weight(b)
+                added_weight(a, &chosen, weights) + added_weight(b, &chosen, weights)
             }
-        };
-        let Some(&(a, b)) = group.iter().min_by_key(cost) else {
+        });
+        let Some(&(a, b)) = cheapest else {
             continue;
         };
         entities.extend([a, b].into_iter().filter(|&node| chosen.insert(node)));
     }
     entities
+}
+
+fn added_weight(node: u32, chosen: &FxHashSet<u32>, weights: &[u32]) -> u32 {
+    if chosen.contains(&node) {
+        0
+    } else {
+        1 + weights[node as usize]
+    }
 }

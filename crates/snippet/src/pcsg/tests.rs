@@ -76,11 +76,11 @@ impl Letters {
 
 impl KeywordMatcher for Letters {
     fn match_terms(&self, graph: &TripleGraph) -> Vec<KeywordSet> {
-        let held = |term: u32| {
+        let contained = |term: u32| {
             (0..self.0.len()).filter(move |&keyword| self.matches(keyword, graph, TermId(term)))
         };
         (0..graph.term_count() as u32)
-            .map(|term| KeywordSet(held(term).fold(0, |set, keyword| set | 1 << keyword)))
+            .map(|term| KeywordSet(contained(term).fold(0, |set, keyword| set | 1 << keyword)))
             .collect()
     }
 }

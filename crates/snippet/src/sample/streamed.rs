@@ -24,6 +24,16 @@ struct NumberedTriple {
     has_literal: bool,
 }
 
+impl NumberedTriple {
+    fn new(graph: &StreamedGraph, kind: Option<TermId>, triple: Triple) -> Self {
+        Self {
+            triple,
+            is_type: Some(triple.predicate) == kind,
+            has_literal: graph.is_literal(triple.object),
+        }
+    }
+}
+
 impl SampledTriple for NumberedTriple {
     type Name = u32;
 
@@ -70,21 +80,16 @@ pub fn sample_stream(
     budget: usize,
 ) -> io::Result<StreamedSample> {
     let kind = graph.iri(rdf::TYPE)?;
-    let numbered = |triple: Triple| NumberedTriple {
-        triple,
-        is_type: Some(triple.predicate) == kind,
-        has_literal: graph.is_literal(triple.object),
-    };
     let mut counter = Counter::new((budget / 2).max(8));
     for triple in graph.triples()? {
         counter.statements += 1;
-        counter.add(&numbered(triple?));
+        counter.add(&NumberedTriple::new(graph, kind, triple?));
     }
     let mut sampler: Sampler<NumberedTriple> = counter.finish(true);
     let mut descriptions = Descriptions::new(graph.len(), &profile, budget / 2);
     for triple in graph.triples()? {
         let triple = triple?;
-        sampler.add(&numbered(triple));
+        sampler.add(&NumberedTriple::new(graph, kind, triple));
         descriptions.add(triple);
     }
     let (mut random, mut others): (Vec<Triple>, Vec<Triple>) = descriptions

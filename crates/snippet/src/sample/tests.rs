@@ -151,7 +151,7 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
             let node = oxrdf::NamedNode::new_unchecked;
             survey.insert_triple(Triple::new(node(subject), node(property), node(object)).as_ref());
         }
-        most = most.max(held(&survey));
+        most = most.max(count_retained(&survey));
     }
     assert!(most <= budget / 2, "{most} triples held");
     assert!(
@@ -164,7 +164,7 @@ fn strata_stay_within_the_budget_when_properties_come_one_after_the_other() {
     );
 }
 
-fn held(survey: &CountingPass) -> usize {
+fn count_retained(survey: &CountingPass) -> usize {
     survey.counter.strata.values().map(BTreeMap::len).sum()
 }
 

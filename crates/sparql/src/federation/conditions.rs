@@ -26,12 +26,12 @@ pub(super) fn portable_condition(filter: &Expression) -> Option<Expression> {
             Box::new(portable_condition(a)?),
             Box::new(portable_condition(b)?),
         )),
-        Expression::Equal(a, b) | Expression::SameTerm(a, b) => equality(a, b),
+        Expression::Equal(a, b) | Expression::SameTerm(a, b) => equality_condition(a, b),
         Expression::In(value, list) => {
             // Some engines evaluate `IN` as a comparison of terms.
             let mut alternatives = Vec::with_capacity(list.len());
             for one in list {
-                alternatives.push(equality(value, one)?);
+                alternatives.push(equality_condition(value, one)?);
             }
             alternatives
                 .into_iter()
@@ -46,7 +46,7 @@ pub(super) fn portable_condition(filter: &Expression) -> Option<Expression> {
             // A tag such as `en_US` is corrected here: its beginning matches there.
             [tag, Expression::Literal(range)] if is_call_of_variable(&Function::Lang, tag) => {
                 let range = Expression::Literal(plain_tag(range)?);
-                Some(call(
+                Some(call_expression(
                     Function::StrStarts,
                     vec![lower_case(tag.clone()), range],
                 ))
@@ -70,34 +70,37 @@ pub(super) fn portable_condition(filter: &Expression) -> Option<Expression> {
 }
 
 /// Returns the condition for the equality of two operands, in any order.
-fn equality(a: &Expression, b: &Expression) -> Option<Expression> {
+fn equality_condition(a: &Expression, b: &Expression) -> Option<Expression> {
     let (value, constant) = if is_constant(a) { (b, a) } else { (a, b) };
-    let equal = |value: &Expression, constant: &Expression| {
-        Expression::Equal(Box::new(value.clone()), Box::new(constant.clone()))
-    };
     match (value, constant) {
         (Expression::Variable(_), Expression::NamedNode(name)) => {
-            is_unrepaired(name.as_str()).then(|| equal(value, constant))
+            is_unrepaired(name.as_str()).then(|| equal_expression(value, constant))
         }
         (Expression::Variable(_), Expression::Literal(literal))
             if literal.datatype() == xsd::STRING =>
         {
-            Some(equal(value, constant))
+            Some(equal_expression(value, constant))
         }
-        (Expression::Variable(_), number) => is_number(number).then(|| equal(value, constant)),
+        (Expression::Variable(_), number) => {
+            is_number(number).then(|| equal_expression(value, constant))
+        }
         (Expression::FunctionCall(Function::Lang, _), Expression::Literal(literal))
             if is_call_of_variable(&Function::Lang, value) =>
         {
             let tag = Expression::Literal(plain_tag(literal)?);
-            Some(equal(&lower_case(value.clone()), &tag))
+            Some(equal_expression(&lower_case(value.clone()), &tag))
         }
         (Expression::FunctionCall(Function::Str, _), Expression::Literal(literal))
             if is_call_of_variable(&Function::Str, value) && is_kept_text(literal) =>
         {
-            Some(equal(value, constant))
+            Some(equal_expression(value, constant))
         }
         _ => None,
     }
+}
+
+fn equal_expression(a: &Expression, b: &Expression) -> Expression {
+    Expression::Equal(Box::new(a.clone()), Box::new(b.clone()))
 }
 
 fn is_constant(expression: &Expression) -> bool {
@@ -137,14 +140,15 @@ fn is_exact_number(literal: &Literal) -> bool {
     let fraction = text
         .split_once('.')
         .map_or(0, |(_, fraction)| fraction.len());
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the loss is what is tested"
-    )]
-    let is_exact = |number: f64| {
-        number.abs() <= MAX_EXACT_INTEGER && fraction <= 4 && f64::from(number as f32) == number
-    };
-    text.parse().is_ok_and(is_exact)
+    fraction <= 4 && text.parse().is_ok_and(is_exact_float)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the loss is what is tested"
+)]
+fn is_exact_float(number: f64) -> bool {
+    number.abs() <= MAX_EXACT_INTEGER && f64::from(number as f32) == number
 }
 
 /// Returns true if every engine finds a constant part in the same texts.
@@ -177,12 +181,11 @@ fn with_repaired(filter: &Expression, text: &Expression, part: &Literal) -> Expr
     {
         text = inner;
     }
-    let is_hexadecimal = |first: char| first.is_ascii_hexdigit();
     match text {
         Expression::FunctionCall(Function::Str, arguments)
-            if part.value().starts_with(is_hexadecimal) =>
+            if part.value().starts_with(|c: char| c.is_ascii_hexdigit()) =>
         {
-            let is_iri = call(Function::IsIri, arguments.clone());
+            let is_iri = call_expression(Function::IsIri, arguments.clone());
             Expression::Or(Box::new(is_iri), Box::new(filter.clone()))
         }
         _ => filter.clone(),
@@ -218,10 +221,10 @@ fn is_call_of_variable(function: &Function, expression: &Expression) -> bool {
 }
 
 fn lower_case(text: Expression) -> Expression {
-    call(Function::LCase, vec![text])
+    call_expression(Function::LCase, vec![text])
 }
 
-fn call(function: Function, arguments: Vec<Expression>) -> Expression {
+fn call_expression(function: Function, arguments: Vec<Expression>) -> Expression {
     Expression::FunctionCall(function, arguments)
 }
 

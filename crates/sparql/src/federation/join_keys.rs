@@ -27,7 +27,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 /// Length of a date without its timezone, in years of four digits.
-const DATE_LENGTH: usize = 10;
+const DATE_BYTES: usize = 10;
 
 /// Restriction of one variable in a request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -78,7 +78,7 @@ impl Restriction {
 fn date_text(literal: &Literal) -> Option<&str> {
     literal
         .value()
-        .get(..DATE_LENGTH)
+        .get(..DATE_BYTES)
         .filter(|text| text.as_bytes().get(4) == Some(&b'-') && !text.starts_with('-'))
 }
 
@@ -101,7 +101,7 @@ impl JoinRequest {
         let mut groups: BTreeMap<Vec<Restriction>, Vec<&Vec<GroundTerm>>> = BTreeMap::new();
         for row in rows {
             groups
-                .entry(restrictions(keys, needed, row))
+                .entry(restrictions_of(keys, needed, row))
                 .or_default()
                 .push(row);
         }
@@ -133,14 +133,14 @@ impl JoinRequest {
                 GroundTerm::Literal(literal) => Some(literal),
                 _ => None,
             });
-            conditions.extend(condition(key, restrictions[place], column));
+            conditions.extend(restricting_condition(key, restrictions[place], column));
         }
         let variables = places.iter().map(|place| keys[*place].clone()).collect();
         let accepted = (places.len() < keys.len()).then(|| {
             rows.iter()
                 .map(|row| {
                     row.iter()
-                        .map(|term| canonical(&term.clone().into()))
+                        .map(|term| canonical_term(&term.clone().into()))
                         .collect()
                 })
                 .collect()
@@ -165,7 +165,7 @@ impl JoinRequest {
 }
 
 /// Returns the restriction of each key of a row.
-fn restrictions(keys: &[Variable], needed: &[Variable], row: &[GroundTerm]) -> Vec<Restriction> {
+fn restrictions_of(keys: &[Variable], needed: &[Variable], row: &[GroundTerm]) -> Vec<Restriction> {
     let mut restrictions = Vec::with_capacity(keys.len());
     for (key, term) in keys.iter().zip(row) {
         restrictions.push(if needed.contains(key) {
@@ -179,13 +179,13 @@ fn restrictions(keys: &[Variable], needed: &[Variable], row: &[GroundTerm]) -> V
 
 /// Returns true if no part of a row of bindings restricts a request.
 pub(super) fn is_unrestricted(keys: &[Variable], needed: &[Variable], row: &[GroundTerm]) -> bool {
-    restrictions(keys, needed, row)
+    restrictions_of(keys, needed, row)
         .iter()
         .all(|restriction| *restriction == Restriction::Nothing)
 }
 
 /// Returns the condition that restricts a variable to some literals.
-fn condition<'l>(
+fn restricting_condition<'l>(
     key: &Variable,
     restriction: Restriction,
     literals: impl Iterator<Item = &'l Literal>,
@@ -207,7 +207,7 @@ fn condition<'l>(
             literals.map(|literal| literal.value().to_owned()).collect(),
         ),
         Restriction::Date => {
-            let ends = [1, DATE_LENGTH]
+            let ends = [1, DATE_BYTES]
                 .map(|number| Literal::new_typed_literal(number.to_string(), xsd::INTEGER).into());
             let arguments = [text].into_iter().chain(ends).collect();
             let texts = literals.filter_map(date_text).map(str::to_owned).collect();
@@ -222,7 +222,7 @@ fn condition<'l>(
 }
 
 /// Returns a term in the form in which the store keeps it.
-pub(super) fn canonical(term: &Term) -> Term {
+pub(super) fn canonical_term(term: &Term) -> Term {
     match term {
         Term::Literal(literal) => canonical_literal(literal)
             .unwrap_or_else(|| literal.clone())
@@ -233,7 +233,7 @@ pub(super) fn canonical(term: &Term) -> Term {
                 predicate,
                 object,
             } = triple.as_ref();
-            Triple::new(subject.clone(), predicate.clone(), canonical(object)).into()
+            Triple::new(subject.clone(), predicate.clone(), canonical_term(object)).into()
         }
         Term::NamedNode(_) | Term::BlankNode(_) => term.clone(),
     }
@@ -376,11 +376,11 @@ mod tests {
             );
             store.insert(&quad).expect("inserted");
             let stored = store.iter().next().expect("a quad").expect("read").object;
-            assert_eq!(canonical(&literal.clone().into()), stored, "{literal}");
+            assert_eq!(canonical_term(&literal.clone().into()), stored, "{literal}");
         }
         let tagged = Literal::new_language_tagged_literal_unchecked("x", "en-GB");
         assert_eq!(
-            canonical(&tagged.into()),
+            canonical_term(&tagged.into()),
             Literal::new_language_tagged_literal_unchecked("x", "en-gb").into()
         );
     }
@@ -434,7 +434,7 @@ mod tests {
             let number = Literal::new_typed_literal(text, xsd::INTEGER);
             Some(vec![
                 NamedNode::new_unchecked(node).into(),
-                canonical(&number.into()),
+                canonical_term(&number.into()),
             ])
         };
         assert!(requests[1].accepts(key("x:a", "01")) && !requests[1].accepts(key("x:a", "3")));

@@ -106,7 +106,7 @@ impl ServiceCall<'_> {
 
     /// Returns the pattern with its bindings as `VALUES` and filters, and its row limit. The bindings are joined below filters, with the
     /// pattern that they restrict: every solution of that pattern binds their variables.
-    fn restricted(&self) -> GraphPattern {
+    fn restricted_pattern(&self) -> GraphPattern {
         let mut pattern = self.pattern.clone();
         for condition in &self.bindings.conditions {
             pattern = GraphPattern::Filter {
@@ -158,7 +158,7 @@ impl ServiceCall<'_> {
     #[must_use]
     pub fn query(&self) -> Query {
         let pattern = GraphPattern::Project {
-            inner: Box::new(self.restricted()),
+            inner: Box::new(self.restricted_pattern()),
             variables: self.variables.to_vec(),
         };
         Query::Select {
@@ -171,7 +171,7 @@ impl ServiceCall<'_> {
     /// Returns the call as the text of a `SELECT` query, for other endpoints.
     #[must_use]
     pub fn text(&self) -> String {
-        serialize::select(self.variables, &self.restricted())
+        serialize::select(self.variables, &self.restricted_pattern())
     }
 }
 

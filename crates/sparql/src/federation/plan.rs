@@ -1,10 +1,12 @@
 //! Query planning for `SERVICE`: the bindings sent to each service, and the operator that replaces the clause.
 
 use super::super::algebra::{
-    Variables, certain, constants, each_child, each_exists, each_inside, has_service, in_scope,
-    name_blank_nodes, read_by, services as count_services,
+    Variables, certain_variables, count_services, each_child, each_exists, each_inside,
+    has_service, in_scope, name_blank_nodes, read_by, weigh_constants,
 };
-use super::super::{EvaluationContext, Provenance, QueryRequest, SparqlError, SparqlLimits};
+use super::super::{
+    EvaluationContext, Provenance, QueryRequest, SparqlError, SparqlLimits, evaluation_error,
+};
 use super::conditions::portable_condition;
 use super::service_rows::{Context, RowSourceInputs, ServiceRows, Target};
 use super::{NoServices, Services};
@@ -20,7 +22,7 @@ use std::sync::Arc;
 use std::thread;
 
 /// Stack of a thread that computes bindings, in bytes: their patterns are as deep as the query.
-const STACK: usize = 64 << 20;
+const STACK_BYTES: usize = 64 << 20;
 
 /// Maximum number of rows of a bounded service; see [`Services::is_bounded`].
 const MAX_BOUNDED_ROWS: usize = 1000;
@@ -110,7 +112,7 @@ pub(crate) fn resolve(
         provenance,
     };
     if has_service(pattern) {
-        *pattern = plan.resolve(take(pattern), &Surroundings::default());
+        *pattern = plan.resolve(take_pattern(pattern), &Surroundings::default());
         if provenance == Provenance::PerService {
             project_provenance(pattern);
         }
@@ -157,7 +159,7 @@ fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
                 silent: false,
             };
             *pattern = GraphPattern::Join {
-                left: Box::new(take(pattern)),
+                left: Box::new(take_pattern(pattern)),
                 right: Box::new(call),
             };
         }
@@ -167,25 +169,29 @@ fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
         });
         if let GraphPattern::Graph { inner, .. } = pattern {
             let mut calls = Vec::new();
-            lift(inner, services, &mut calls);
-            *pattern = calls.into_iter().fold(take(pattern), join);
+            lift_services(inner, services, &mut calls);
+            *pattern = calls.into_iter().fold(take_pattern(pattern), join_patterns);
         }
     }
 }
 
 /// Moves the services that compute properties out of a join: their triples are in no graph.
-fn lift(pattern: &mut GraphPattern, services: &dyn Services, into: &mut Vec<GraphPattern>) {
+fn lift_services(
+    pattern: &mut GraphPattern,
+    services: &dyn Services,
+    into: &mut Vec<GraphPattern>,
+) {
     match pattern {
         GraphPattern::Join { left, right } => {
-            lift(left, services, into);
-            lift(right, services, into);
+            lift_services(left, services, into);
+            lift_services(right, services, into);
         }
         GraphPattern::Service {
             inner,
             silent: false,
             ..
         } if has_only_properties(inner, services) => {
-            into.push(take(pattern));
+            into.push(take_pattern(pattern));
         }
         _ => {}
     }
@@ -193,12 +199,17 @@ fn lift(pattern: &mut GraphPattern, services: &dyn Services, into: &mut Vec<Grap
 
 /// Returns true if services compute all properties of a pattern.
 fn has_only_properties(pattern: &GraphPattern, services: &dyn Services) -> bool {
-    let is_one = |triple: &TriplePattern| service_of(triple, services).is_some();
-    matches!(pattern, GraphPattern::Bgp { patterns } if !patterns.is_empty() && patterns.iter().all(is_one))
+    let GraphPattern::Bgp { patterns } = pattern else {
+        return false;
+    };
+    !patterns.is_empty()
+        && patterns
+            .iter()
+            .all(|triple| service_of(triple, services).is_some())
 }
 
 /// Takes a pattern and leaves the empty pattern in its place, which has one empty solution.
-fn take(pattern: &mut GraphPattern) -> GraphPattern {
+fn take_pattern(pattern: &mut GraphPattern) -> GraphPattern {
     mem::replace(
         pattern,
         GraphPattern::Bgp {
@@ -222,15 +233,17 @@ struct Surroundings {
 
 impl Surroundings {
     /// Returns these with a further pattern, inside the enclosing graphs.
-    fn with(&self, pattern: &GraphPattern) -> Self {
-        let wrap = |inner, name: &NamedNodePattern| GraphPattern::Graph {
-            name: name.clone(),
-            inner: Box::new(inner),
-        };
+    fn with_pattern(&self, pattern: &GraphPattern) -> Self {
         let mut more = self.clone();
-        let pattern = self.graphs.iter().rev().fold(pattern.clone(), wrap);
+        let mut pattern = pattern.clone();
+        for name in self.graphs.iter().rev() {
+            pattern = GraphPattern::Graph {
+                name: name.clone(),
+                inner: Box::new(pattern),
+            };
+        }
         if let Some(bound) = &mut more.bound_in_minus {
-            bound.extend(certain(&pattern));
+            bound.extend(certain_variables(&pattern));
         }
         more.patterns.push(pattern);
         more
@@ -238,17 +251,17 @@ impl Surroundings {
 
     /// Returns the surroundings of the right side of a `MINUS`. Its left side restricts the solutions that are needed, but binds nothing
     /// in them.
-    fn of_removed(&self, left: &GraphPattern) -> Self {
+    fn inside_minus(&self, left: &GraphPattern) -> Self {
         Self {
             bound_in_minus: Some(Variables::new()),
-            ..self.barrier().with(left)
+            ..self.barrier().with_pattern(left)
         }
     }
 
     fn with_all<'p>(&self, patterns: impl IntoIterator<Item = &'p GraphPattern>) -> Self {
         patterns
             .into_iter()
-            .fold(self.clone(), |more, pattern| more.with(pattern))
+            .fold(self.clone(), |more, pattern| more.with_pattern(pattern))
     }
 
     fn with_filter(&self, filter: &Expression) -> Self {
@@ -258,7 +271,7 @@ impl Surroundings {
     }
 
     /// Returns these inside a further `GRAPH`.
-    fn within(&self, graph: &NamedNodePattern) -> Self {
+    fn inside_graph(&self, graph: &NamedNodePattern) -> Self {
         let mut more = self.clone();
         more.graphs.push(graph.clone());
         more
@@ -273,7 +286,7 @@ impl Surroundings {
     }
 
     /// Returns the part that remains inside a sub-select, where only projected variables are the same as outside.
-    fn projected(&self, variables: &[Variable]) -> Self {
+    fn inside_projection(&self, variables: &[Variable]) -> Self {
         let mut inside = self.barrier();
         let shared: Variables = variables.iter().cloned().collect();
         inside.bound_in_minus = self.bound_in_minus.as_ref().map(|bound| bound & &shared);
@@ -290,24 +303,22 @@ impl Surroundings {
 
     /// Returns the conditions over bound variables alone that a request may contain.
     fn conditions(&self, bound: &Variables) -> Vec<Expression> {
-        let is_bound =
-            |condition: &Expression| read_by(condition).is_some_and(|read| read.is_subset(bound));
         self.filters
             .iter()
             .filter_map(|(_, filter)| portable_condition(filter))
-            .filter(is_bound)
+            .filter(|condition| read_by(condition).is_some_and(|read| read.is_subset(bound)))
             .collect()
     }
 
     /// Returns true if a solution of the context may bind a variable.
-    fn binds(&self, variable: &Variable) -> bool {
+    fn may_bind(&self, variable: &Variable) -> bool {
         self.patterns
             .iter()
             .any(|pattern| in_scope(pattern).contains(variable))
     }
 
     fn certain(&self) -> Variables {
-        self.patterns.iter().flat_map(certain).collect()
+        self.patterns.iter().flat_map(certain_variables).collect()
     }
 
     /// Returns the join of the patterns connected with some variables, directly or through others, with its filters. `None` if there
@@ -323,28 +334,33 @@ impl Surroundings {
             chosen[place] = true;
             reached.extend(in_scope(&self.patterns[place]));
         }
-        let from = |start: usize| {
-            (start..chosen.len())
-                .filter(|&place| chosen[place])
-                .map(|place| &self.patterns[place])
-        };
-        let joined = from(0).cloned().reduce(join)?;
-        Some(
-            self.filters
-                .iter()
-                .filter(|(start, filter)| {
-                    let bound: Variables = from(*start).flat_map(certain).collect();
-                    read_by(filter).is_some_and(|read| read.is_subset(&bound))
-                })
-                .fold(joined, |inner, (_, filter)| GraphPattern::Filter {
+        let chosen = self
+            .patterns
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| chosen[*place]);
+        let mut restricting = chosen
+            .clone()
+            .map(|(_, pattern)| pattern.clone())
+            .reduce(join_patterns)?;
+        for (start, filter) in &self.filters {
+            let bound: Variables = chosen
+                .clone()
+                .filter(|(place, _)| place >= start)
+                .flat_map(|(_, pattern)| certain_variables(pattern))
+                .collect();
+            if read_by(filter).is_some_and(|read| read.is_subset(&bound)) {
+                restricting = GraphPattern::Filter {
                     expr: filter.clone(),
-                    inner: Box::new(inner),
-                }),
-        )
+                    inner: Box::new(restricting),
+                };
+            }
+        }
+        Some(restricting)
     }
 }
 
-fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
+fn join_patterns(left: GraphPattern, right: GraphPattern) -> GraphPattern {
     GraphPattern::Join {
         left: Box::new(left),
         right: Box::new(right),
@@ -352,11 +368,11 @@ fn join(left: GraphPattern, right: GraphPattern) -> GraphPattern {
 }
 
 /// Collects the operands of nested joins.
-fn conjuncts(pattern: GraphPattern, into: &mut Vec<GraphPattern>) {
+fn collect_conjuncts(pattern: GraphPattern, into: &mut Vec<GraphPattern>) {
     match pattern {
         GraphPattern::Join { left, right } => {
-            conjuncts(*left, into);
-            conjuncts(*right, into);
+            collect_conjuncts(*left, into);
+            collect_conjuncts(*right, into);
         }
         other => into.push(other),
     }
@@ -382,41 +398,45 @@ impl Plan {
                 name,
                 inner,
                 silent,
-            } => return self.service(name, take(inner), *silent, around),
-            GraphPattern::Join { .. } => return self.joined(pattern, around),
+            } => return self.add_row_source(name, take_pattern(inner), *silent, around),
+            GraphPattern::Join { .. } => return self.resolve_join(pattern, around),
             GraphPattern::LeftJoin {
                 left,
                 right,
                 expression,
             } => {
-                self.replace(left, around);
-                let mut inside = around.barrier().with(left);
+                self.resolve_in_place(left, around);
+                let mut inside = around.barrier().with_pattern(left);
                 inside
                     .filters
                     .extend(expression.clone().map(|expression| (0, expression)));
-                self.replace(right, &inside);
+                self.resolve_in_place(right, &inside);
             }
             GraphPattern::Minus { left, right } => {
-                self.replace(left, around);
-                self.replace(right, &around.of_removed(left));
+                self.resolve_in_place(left, around);
+                self.resolve_in_place(right, &around.inside_minus(left));
             }
-            GraphPattern::Filter { expr, inner } => self.replace(inner, &around.with_filter(expr)),
+            GraphPattern::Filter { expr, inner } => {
+                self.resolve_in_place(inner, &around.with_filter(expr))
+            }
             GraphPattern::Project { inner, variables } => {
-                self.replace(inner, &around.projected(variables))
+                self.resolve_in_place(inner, &around.inside_projection(variables))
             }
-            GraphPattern::Graph { name, inner } => self.replace(inner, &around.within(name)),
+            GraphPattern::Graph { name, inner } => {
+                self.resolve_in_place(inner, &around.inside_graph(name))
+            }
             // Inside these each row counts, joined or not.
             GraphPattern::Group { inner, .. } | GraphPattern::Slice { inner, .. } => {
-                self.replace(inner, &around.barrier());
+                self.resolve_in_place(inner, &around.barrier());
             }
-            other => each_child(other, &mut |inner| self.replace(inner, around)),
+            other => each_child(other, &mut |inner| self.resolve_in_place(inner, around)),
         }
         self.in_expressions(&mut pattern, around);
         pattern
     }
 
-    fn replace(&mut self, pattern: &mut GraphPattern, around: &Surroundings) {
-        *pattern = self.resolve(take(pattern), around);
+    fn resolve_in_place(&mut self, pattern: &mut GraphPattern, around: &Surroundings) {
+        *pattern = self.resolve(take_pattern(pattern), around);
     }
 
     /// Resolves services inside `EXISTS`, which is joined with the solutions that it filters.
@@ -425,36 +445,38 @@ impl Plan {
         each_child(pattern, &mut |inner| {
             filtered.get_or_insert_with(|| inner.clone()); // the left side of a left join, whose solutions are never removed
         });
-        let inside =
-            filtered.map_or_else(|| around.barrier(), |inner| around.barrier().with(&inner));
-        each_exists(pattern, &mut |inner| self.replace(inner, &inside));
+        let inside = filtered.map_or_else(
+            || around.barrier(),
+            |inner| around.barrier().with_pattern(&inner),
+        );
+        each_exists(pattern, &mut |inner| self.resolve_in_place(inner, &inside));
     }
 
     /// Resolves a join. Local patterns come first. Services that share variables with them are called at once; one that
     /// shares variables only with other services waits for them. If nothing is shared, the service with the most
     /// constants starts.
-    fn joined(&mut self, pattern: GraphPattern, around: &Surroundings) -> GraphPattern {
+    fn resolve_join(&mut self, pattern: GraphPattern, around: &Surroundings) -> GraphPattern {
         let mut parts = Vec::new();
-        conjuncts(pattern, &mut parts);
+        collect_conjuncts(pattern, &mut parts);
         let (mut federated, local): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_service);
         let local_context = around.with_all(&local);
         let mut resolved = local;
         let mut context = local_context.clone();
         while !federated.is_empty() {
-            let next = next(&federated, &local_context, &context, self.services.as_ref());
+            let next = next_part(&federated, &local_context, &context, self.services.as_ref());
             let part = federated.remove(next);
-            let restricting = if restricts(&local_context, &part) {
+            let restricting = if restricts_part(&local_context, &part) {
                 &local_context
             } else {
                 &context
             };
             let part = self.resolve(part, restricting);
-            context = context.with(&part);
+            context = context.with_pattern(&part);
             resolved.push(part);
         }
         resolved
             .into_iter()
-            .reduce(join)
+            .reduce(join_patterns)
             .unwrap_or_else(|| GraphPattern::Bgp {
                 patterns: Vec::new(),
             })
@@ -462,7 +484,7 @@ impl Plan {
 
     /// Creates the row source of one `SERVICE` in the form that Oxigraph reads: its pattern is never evaluated and only
     /// lists the variables.
-    fn service(
+    fn add_row_source(
         &mut self,
         name: &NamedNodePattern,
         pattern: GraphPattern,
@@ -470,7 +492,7 @@ impl Plan {
         around: &Surroundings,
     ) -> GraphPattern {
         let variables: Vec<Variable> = in_scope(&pattern).into_iter().collect();
-        let bound = certain(&pattern);
+        let bound = certain_variables(&pattern);
         let mut keys: Variables = &bound & &around.certain();
         let mut is_small = false;
         let mut needed_keys = Vec::new();
@@ -483,7 +505,7 @@ impl Plan {
             }
             needed_keys = needed
                 .into_iter()
-                .filter(|needed| around.binds(needed))
+                .filter(|needed| around.may_bind(needed))
                 .collect();
             keys.extend(needed_keys.iter().cloned());
         }
@@ -561,10 +583,10 @@ impl Plan {
                 length: Some(MAX_BOUNDED_ROWS),
             },
             NamedNodePattern::NamedNode(_) => pattern,
-            NamedNodePattern::Variable(name) => join(one(name, &own), pattern),
+            NamedNodePattern::Variable(name) => join_patterns(single_value(name, &own), pattern),
         };
         if let Some(provenance) = &provenance {
-            inner = join(one(provenance, &own), inner);
+            inner = join_patterns(single_value(provenance, &own), inner);
         }
         // A constant graph name hides the variable of a surrounding `GRAPH`. Otherwise each row would have to bind that variable.
         let inner = GraphPattern::Graph {
@@ -583,9 +605,9 @@ impl Plan {
         for (rows, job) in self.jobs {
             thread::Builder::new()
                 .name("service".to_owned())
-                .stack_size(STACK)
+                .stack_size(STACK_BYTES)
                 .spawn(move || rows.fill(&job))
-                .map_err(|error| SparqlError::Evaluation(error.to_string()))?;
+                .map_err(evaluation_error)?;
         }
         Ok(Federated {
             evaluation: self.evaluation,
@@ -614,7 +636,7 @@ fn project_provenance(pattern: &mut GraphPattern) {
 }
 
 /// Returns a table of one value.
-fn one(variable: &Variable, value: &NamedNode) -> GraphPattern {
+fn single_value(variable: &Variable, value: &NamedNode) -> GraphPattern {
     let bindings = vec![vec![Some(GroundTerm::NamedNode(value.clone()))]];
     GraphPattern::Values {
         variables: vec![variable.clone()],
@@ -623,13 +645,13 @@ fn one(variable: &Variable, value: &NamedNode) -> GraphPattern {
 }
 
 /// Returns true if the context restricts variables of a part, or the name of its service.
-fn restricts(around: &Surroundings, part: &GraphPattern) -> bool {
+fn restricts_part(around: &Surroundings, part: &GraphPattern) -> bool {
     if let GraphPattern::Service {
         name: NamedNodePattern::Variable(name),
         ..
     } = part
     {
-        return around.binds(name);
+        return around.may_bind(name);
     }
     !around.certain().is_disjoint(&in_scope(part))
 }
@@ -644,29 +666,28 @@ fn is_ready(part: &GraphPattern, around: &Surroundings, services: &dyn Services)
         } => services
             .needs(name, inner)
             .iter()
-            .all(|needed| around.binds(needed)),
+            .all(|needed| around.may_bind(needed)),
         _ => true,
     }
 }
 
 /// Returns the index of the part to call next. The criteria in this order: its needed variables are bound; local patterns restrict
 /// it; answers of other services restrict it; it has more constants; it is written first.
-fn next(
+fn next_part(
     parts: &[GraphPattern],
     local: &Surroundings,
     context: &Surroundings,
     services: &dyn Services,
 ) -> usize {
-    let order = |&place: &usize| {
+    let best = (0..parts.len()).max_by_key(|&place| {
         let part = &parts[place];
-        let is_ready = is_ready(part, context, services);
         (
-            is_ready,
-            restricts(local, part),
-            restricts(context, part),
-            constants(part),
+            is_ready(part, context, services),
+            restricts_part(local, part),
+            restricts_part(context, part),
+            weigh_constants(part),
             std::cmp::Reverse(place),
         )
-    };
-    (0..parts.len()).max_by_key(order).unwrap_or(0)
+    });
+    best.unwrap_or(0)
 }

@@ -19,12 +19,12 @@ pub(super) fn select(variables: &[Variable], pattern: &GraphPattern) -> String {
     name_blank_nodes(&mut pattern);
     format!(
         "SELECT {} WHERE {{ {} }}",
-        listed(variables),
-        group(&pattern)
+        format_variables(variables),
+        format_group(&pattern)
     )
 }
 
-fn listed(variables: &[Variable]) -> String {
+fn format_variables(variables: &[Variable]) -> String {
     match variables {
         [] => "*".to_owned(),
         some => some
@@ -36,7 +36,7 @@ fn listed(variables: &[Variable]) -> String {
 }
 
 /// Serializes the content of a group, without its braces.
-fn group(pattern: &GraphPattern) -> String {
+fn format_group(pattern: &GraphPattern) -> String {
     match pattern {
         GraphPattern::Bgp { patterns } => patterns
             .iter()
@@ -50,10 +50,20 @@ fn group(pattern: &GraphPattern) -> String {
         GraphPattern::Values {
             variables,
             bindings,
-        } => values(variables, bindings),
-        GraphPattern::Join { left, right } => format!("{} {}", operand(left), operand(right)),
-        GraphPattern::Union { left, right } => format!("{} UNION {}", braced(left), braced(right)),
-        GraphPattern::Minus { left, right } => format!("{} MINUS {}", braced(left), braced(right)),
+        } => format_values(variables, bindings),
+        GraphPattern::Join { left, right } => {
+            format!("{} {}", format_operand(left), format_operand(right))
+        }
+        GraphPattern::Union { left, right } => format!(
+            "{} UNION {}",
+            format_braced_group(left),
+            format_braced_group(right)
+        ),
+        GraphPattern::Minus { left, right } => format!(
+            "{} MINUS {}",
+            format_braced_group(left),
+            format_braced_group(right)
+        ),
         GraphPattern::LeftJoin {
             left,
             right,
@@ -61,16 +71,20 @@ fn group(pattern: &GraphPattern) -> String {
         } => {
             let condition = expression
                 .as_ref()
-                .map(|e| format!(" FILTER({})", print(e)))
+                .map(|e| format!(" FILTER({})", format_expression(e)))
                 .unwrap_or_default();
             format!(
                 "{} OPTIONAL {{ {}{condition} }}",
-                braced(left),
+                format_braced_group(left),
                 optional_side(right)
             )
         }
         GraphPattern::Filter { expr, inner } => {
-            format!("{} FILTER({})", operand(inner), print(expr))
+            format!(
+                "{} FILTER({})",
+                format_operand(inner),
+                format_expression(expr)
+            )
         }
         GraphPattern::Extend {
             inner,
@@ -79,11 +93,13 @@ fn group(pattern: &GraphPattern) -> String {
         } => {
             format!(
                 "{} BIND({} AS {variable})",
-                braced(inner),
-                print(expression)
+                format_braced_group(inner),
+                format_expression(expression)
             )
         }
-        GraphPattern::Graph { name, inner } => format!("GRAPH {name} {}", braced(inner)),
+        GraphPattern::Graph { name, inner } => {
+            format!("GRAPH {name} {}", format_braced_group(inner))
+        }
         GraphPattern::Service {
             name,
             inner,
@@ -92,25 +108,27 @@ fn group(pattern: &GraphPattern) -> String {
             format!(
                 "SERVICE {}{name} {}",
                 if *silent { "SILENT " } else { "" },
-                braced(inner)
+                format_braced_group(inner)
             )
         }
         other => format!("{{ {} }}", sub_select(other)),
     }
 }
 
-fn braced(pattern: &GraphPattern) -> String {
-    format!("{{ {} }}", group(pattern))
+fn format_braced_group(pattern: &GraphPattern) -> String {
+    format!("{{ {} }}", format_group(pattern))
 }
 
 /// Serializes an operand of a join. Braces are omitted if the operand needs none.
-fn operand(pattern: &GraphPattern) -> String {
+fn format_operand(pattern: &GraphPattern) -> String {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => {
-            group(pattern)
+            format_group(pattern)
         }
-        GraphPattern::Join { left, right } => format!("{} {}", operand(left), operand(right)),
-        other => braced(other),
+        GraphPattern::Join { left, right } => {
+            format!("{} {}", format_operand(left), format_operand(right))
+        }
+        other => format_braced_group(other),
     }
 }
 
@@ -118,7 +136,7 @@ fn operand(pattern: &GraphPattern) -> String {
 /// sub-select.
 fn optional_side(pattern: &GraphPattern) -> String {
     if !matches!(pattern, GraphPattern::Filter { .. }) {
-        return braced(pattern);
+        return format_braced_group(pattern);
     }
     let mut variables = Vec::new();
     pattern.on_in_scope_variable(|variable| {
@@ -128,12 +146,12 @@ fn optional_side(pattern: &GraphPattern) -> String {
     });
     format!(
         "{{ SELECT {} WHERE {{ {} }} }}",
-        listed(&variables),
-        group(pattern)
+        format_variables(&variables),
+        format_group(pattern)
     )
 }
 
-fn values(variables: &[Variable], bindings: &[Vec<Option<GroundTerm>>]) -> String {
+fn format_values(variables: &[Variable], bindings: &[Vec<Option<GroundTerm>>]) -> String {
     let mut text = format!(
         "VALUES ({}) {{",
         variables
@@ -177,12 +195,16 @@ fn sub_select(pattern: &GraphPattern) -> String {
     }
     let mut columns = "*".to_owned();
     if let GraphPattern::Project { inner, variables } = rest {
-        (columns, rest) = (listed(variables), inner);
+        (columns, rest) = (format_variables(variables), inner);
     }
     if let GraphPattern::OrderBy { inner, expression } = rest {
         tail = format!(
             " ORDER BY {}{tail}",
-            expression.iter().map(ordered).collect::<Vec<_>>().join(" ")
+            expression
+                .iter()
+                .map(format_sort_key)
+                .collect::<Vec<_>>()
+                .join(" ")
         );
         rest = inner;
     }
@@ -196,56 +218,53 @@ fn sub_select(pattern: &GraphPattern) -> String {
             columns.extend(
                 aggregates
                     .iter()
-                    .map(|(variable, call)| format!("({} AS {variable})", aggregate(call))),
+                    .map(|(variable, call)| format!("({} AS {variable})", format_aggregate(call))),
             );
             let by = if variables.is_empty() {
                 String::new()
             } else {
-                format!(" GROUP BY {}", listed(variables))
+                format!(" GROUP BY {}", format_variables(variables))
             };
             format!(
                 "SELECT {duplicates}{} WHERE {{ {} }}{by}{tail}",
                 columns.join(" "),
-                group(inner)
+                format_group(inner)
             )
         }
         _ => format!(
             "SELECT {duplicates}{columns} WHERE {{ {} }}{tail}",
-            group(rest)
+            format_group(rest)
         ),
     }
 }
 
-fn ordered(order: &OrderExpression) -> String {
+fn format_sort_key(order: &OrderExpression) -> String {
     match order {
-        OrderExpression::Asc(expression) => format!("ASC({})", print(expression)),
-        OrderExpression::Desc(expression) => format!("DESC({})", print(expression)),
+        OrderExpression::Asc(expression) => format!("ASC({})", format_expression(expression)),
+        OrderExpression::Desc(expression) => format!("DESC({})", format_expression(expression)),
     }
 }
 
-fn aggregate(call: &AggregateExpression) -> String {
-    let distinct = |distinct: &bool| if *distinct { "DISTINCT " } else { "" };
+fn format_aggregate(call: &AggregateExpression) -> String {
+    let (AggregateExpression::CountSolutions { distinct }
+    | AggregateExpression::FunctionCall { distinct, .. }) = call;
+    let distinct = if *distinct { "DISTINCT " } else { "" };
     match call {
-        AggregateExpression::CountSolutions { distinct: d } => format!("COUNT({}*)", distinct(d)),
-        AggregateExpression::FunctionCall {
-            name,
-            expr,
-            distinct: d,
-        } => match name {
+        AggregateExpression::CountSolutions { .. } => format!("COUNT({distinct}*)"),
+        AggregateExpression::FunctionCall { name, expr, .. } => match name {
             AggregateFunction::GroupConcat {
                 separator: Some(separator),
             } => {
                 let separator = Literal::new_simple_literal(separator);
                 format!(
-                    "GROUP_CONCAT({}{}; SEPARATOR = {separator})",
-                    distinct(d),
-                    print(expr)
+                    "GROUP_CONCAT({distinct}{}; SEPARATOR = {separator})",
+                    format_expression(expr)
                 )
             }
             AggregateFunction::GroupConcat { separator: None } => {
-                format!("GROUP_CONCAT({}{})", distinct(d), print(expr))
+                format!("GROUP_CONCAT({distinct}{})", format_expression(expr))
             }
-            name => format!("{name}({}{})", distinct(d), print(expr)),
+            name => format!("{name}({distinct}{})", format_expression(expr)),
         },
     }
 }
@@ -253,51 +272,76 @@ fn aggregate(call: &AggregateExpression) -> String {
 /// Returns true for a variable in a list with other values than IRIs and strings. `IN` is a chain of `=` (SPARQL 1.1, 17.4.1.9), but
 /// some engines compare terms: then `"01"^^xsd:integer IN (1)` is false.
 fn is_compared_by_value(operand: &Expression, values: &[Expression]) -> bool {
-    let is_term = |value: &Expression| match value {
-        Expression::NamedNode(_) => true,
-        Expression::Literal(literal) => literal.datatype() == xsd::STRING,
-        _ => false,
-    };
-    matches!(operand, Expression::Variable(_)) && !values.iter().all(is_term)
+    matches!(operand, Expression::Variable(_))
+        && !values.iter().all(|value| match value {
+            Expression::NamedNode(_) => true,
+            Expression::Literal(literal) => literal.datatype() == xsd::STRING,
+            _ => false,
+        })
 }
 
-fn print(expression: &Expression) -> String {
-    let binary = |a: &Expression, operator: &str, b: &Expression| {
-        format!("({} {operator} {})", print(a), print(b))
-    };
-    let list = |list: &[Expression]| list.iter().map(print).collect::<Vec<_>>().join(", ");
+fn format_expression(expression: &Expression) -> String {
     match expression {
         Expression::NamedNode(node) => node.to_string(),
         Expression::Literal(literal) => literal.to_string(),
         Expression::Variable(variable) => variable.to_string(),
-        Expression::Or(a, b) => binary(a, "||", b),
-        Expression::And(a, b) => binary(a, "&&", b),
-        Expression::Equal(a, b) => binary(a, "=", b),
-        Expression::Greater(a, b) => binary(a, ">", b),
-        Expression::GreaterOrEqual(a, b) => binary(a, ">=", b),
-        Expression::Less(a, b) => binary(a, "<", b),
-        Expression::LessOrEqual(a, b) => binary(a, "<=", b),
-        Expression::Add(a, b) => binary(a, "+", b),
-        Expression::Subtract(a, b) => binary(a, "-", b),
-        Expression::Multiply(a, b) => binary(a, "*", b),
-        Expression::Divide(a, b) => binary(a, "/", b),
-        Expression::SameTerm(a, b) => format!("sameTerm({}, {})", print(a), print(b)),
+        Expression::Or(a, b) => format_binary(a, "||", b),
+        Expression::And(a, b) => format_binary(a, "&&", b),
+        Expression::Equal(a, b) => format_binary(a, "=", b),
+        Expression::Greater(a, b) => format_binary(a, ">", b),
+        Expression::GreaterOrEqual(a, b) => format_binary(a, ">=", b),
+        Expression::Less(a, b) => format_binary(a, "<", b),
+        Expression::LessOrEqual(a, b) => format_binary(a, "<=", b),
+        Expression::Add(a, b) => format_binary(a, "+", b),
+        Expression::Subtract(a, b) => format_binary(a, "-", b),
+        Expression::Multiply(a, b) => format_binary(a, "*", b),
+        Expression::Divide(a, b) => format_binary(a, "/", b),
+        Expression::SameTerm(a, b) => format!(
+            "sameTerm({}, {})",
+            format_expression(a),
+            format_expression(b)
+        ),
         Expression::In(a, values) if is_compared_by_value(a, values) => {
             let comparisons = values
                 .iter()
-                .map(|value| format!("{} = {}", print(a), print(value)));
+                .map(|value| format!("{} = {}", format_expression(a), format_expression(value)));
             format!("({})", comparisons.collect::<Vec<_>>().join(" || "))
         }
-        Expression::In(a, values) => format!("({} IN ({}))", print(a), list(values)),
-        Expression::Not(a) => format!("(! {})", print(a)),
-        Expression::UnaryPlus(a) => format!("(+ {})", print(a)),
-        Expression::UnaryMinus(a) => format!("(- {})", print(a)),
-        Expression::Exists(pattern) => format!("EXISTS {}", braced(pattern)),
+        Expression::In(a, values) => {
+            format!("({} IN ({}))", format_expression(a), format_list(values))
+        }
+        Expression::Not(a) => format!("(! {})", format_expression(a)),
+        Expression::UnaryPlus(a) => format!("(+ {})", format_expression(a)),
+        Expression::UnaryMinus(a) => format!("(- {})", format_expression(a)),
+        Expression::Exists(pattern) => format!("EXISTS {}", format_braced_group(pattern)),
         Expression::Bound(variable) => format!("BOUND({variable})"),
-        Expression::If(a, b, c) => format!("IF({}, {}, {})", print(a), print(b), print(c)),
-        Expression::Coalesce(values) => format!("COALESCE({})", list(values)),
-        Expression::FunctionCall(function, values) => format!("{function}({})", list(values)),
+        Expression::If(a, b, c) => format!(
+            "IF({}, {}, {})",
+            format_expression(a),
+            format_expression(b),
+            format_expression(c)
+        ),
+        Expression::Coalesce(values) => format!("COALESCE({})", format_list(values)),
+        Expression::FunctionCall(function, values) => {
+            format!("{function}({})", format_list(values))
+        }
     }
+}
+
+fn format_binary(a: &Expression, operator: &str, b: &Expression) -> String {
+    format!(
+        "({} {operator} {})",
+        format_expression(a),
+        format_expression(b)
+    )
+}
+
+fn format_list(values: &[Expression]) -> String {
+    values
+        .iter()
+        .map(format_expression)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]

@@ -3,19 +3,20 @@
 //! A separate thread computes the bindings, splits them into blocks and sends requests; readers wait for rows. The thread runs at
 //! most [`MAX_ROWS_AHEAD`] rows ahead of its readers, so that a `LIMIT` ends a query before everything is requested.
 //!
-//! *Block size.* The first block has [`FIRST_BLOCK`] rows and is sent alone. A block answered within [`FAST_RESPONSE`] doubles the
-//! next one, up to [`MAX_BLOCK`]. One that takes longer than [`SLOW_RESPONSE`] halves it. One that the service rejects as too large
-//! is sent again in halves. From the second block on, up to [`MAX_CONCURRENT_REQUESTS`] requests run concurrently.
+//! *Block size.* The first block has [`FIRST_BLOCK_ROWS`] rows and is sent alone. A block answered within
+//! [`MAX_FAST_RESPONSE_TIME`] doubles the next one, up to [`MAX_BLOCK_ROWS`]. One that takes longer than
+//! [`MIN_SLOW_RESPONSE_TIME`] halves it. One that the service rejects as too large is sent again in halves. From the second block
+//! on, up to [`MAX_CONCURRENT_REQUESTS`] requests run concurrently.
 //!
-//! *Few rows and many bindings.* After [`BLOCKS_BEFORE_FULL_REQUEST`] blocks one request without bindings is sent, for up to
-//! [`MAX_BLOCK`] rows. If these are all rows, no further block is needed.
+//! *Few rows and many bindings.* After [`MIN_BLOCKS_BEFORE_FULL_REQUEST`] blocks one request without bindings is sent, for up to
+//! [`MAX_BLOCK_ROWS`] rows. If these are all rows, no further block is needed.
 //!
 //! *Values that restrict nothing.* Bindings that no request can contain ([`join_keys`](super::join_keys)) are collected. One request
 //! without bindings at the end serves all of them.
 
 use super::super::EvaluationContext;
-use super::super::algebra::{Variables, children};
-use super::join_keys::{JoinRequest, canonical, is_unrestricted};
+use super::super::algebra::{Variables, child_patterns};
+use super::join_keys::{JoinRequest, canonical_term, is_unrestricted};
 use super::{Bindings, ServiceCall, ServiceError, ServiceRow, Services};
 use oxigraph::sparql::{
     CancellationToken, QueryEvaluationError, QueryResults, QuerySolution, QuerySolutionIter,
@@ -34,27 +35,27 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Rows of the first block.
-const FIRST_BLOCK: usize = 100;
+const FIRST_BLOCK_ROWS: usize = 100;
 /// Minimum size to which a slow block is halved.
-const MIN_BLOCK: usize = 10;
+const MIN_BLOCK_ROWS: usize = 10;
 /// Maximum number of rows of a block.
-const MAX_BLOCK: usize = 2000;
+const MAX_BLOCK_ROWS: usize = 2000;
 /// Maximum size of the bindings of a block in bytes.
 const MAX_BLOCK_BYTES: usize = 256 << 10;
 /// Duration below which the next block is larger.
-const FAST_RESPONSE: Duration = Duration::from_millis(500);
+const MAX_FAST_RESPONSE_TIME: Duration = Duration::from_millis(500);
 /// Duration above which the next block is smaller.
-const SLOW_RESPONSE: Duration = Duration::from_secs(5);
+const MIN_SLOW_RESPONSE_TIME: Duration = Duration::from_secs(5);
 /// Maximum number of concurrent requests to one service.
 const MAX_CONCURRENT_REQUESTS: usize = 3;
-/// Blocks after which all rows are requested at once.
-const BLOCKS_BEFORE_FULL_REQUEST: usize = 4;
+/// Number of blocks after which all rows are requested at once.
+const MIN_BLOCKS_BEFORE_FULL_REQUEST: usize = 4;
 /// Maximum number of rows ahead of the readers.
 const MAX_ROWS_AHEAD: usize = 5000;
 /// Interval at which a waiting reader checks for cancellation.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Rows of a batch for readers.
-const BATCH_ROWS: usize = 256;
+/// Maximum number of rows of a batch for readers.
+const MAX_BATCH_ROWS: usize = 256;
 
 /// Name of the service.
 #[derive(Clone, Debug)]
@@ -187,11 +188,11 @@ impl ServiceRows {
     /// Returns the next rows from an index on; none at the end.
     fn read(&self, from: usize) -> Result<Vec<ServiceRow>, QueryEvaluationError> {
         let mut state = self.lock();
-        state.requested = state.requested.max(from + BATCH_ROWS);
+        state.requested = state.requested.max(from + MAX_BATCH_ROWS);
         self.changed.notify_all();
         loop {
             if from < state.rows.len() {
-                let end = state.rows.len().min(from + BATCH_ROWS);
+                let end = state.rows.len().min(from + MAX_BATCH_ROWS);
                 return Ok(state.rows[from..end].to_vec());
             }
             if let Some(failure) = state.failure.clone() {
@@ -255,7 +256,7 @@ impl ServiceRows {
         let requester = Requester {
             rows: self,
             job,
-            size: AtomicUsize::new(FIRST_BLOCK),
+            size: AtomicUsize::new(FIRST_BLOCK_ROWS),
             failed: AtomicBool::new(false),
         };
         match &job.context {
@@ -264,7 +265,7 @@ impl ServiceRows {
                     self.fail(error);
                 }
             }
-            None => requester.request_unrestricted(),
+            None => requester.request_without_bindings(),
         }
     }
 }
@@ -313,7 +314,7 @@ struct Requester<'f> {
 
 impl Requester<'_> {
     /// Requests all rows, if no pattern restricts them.
-    fn request_unrestricted(&self) {
+    fn request_without_bindings(&self) {
         match &self.job.target {
             Target::Constant(service) => {
                 let block = Block {
@@ -321,7 +322,7 @@ impl Requester<'_> {
                     rows: vec![Vec::new()],
                     is_unrestricted: true,
                 };
-                self.request(&block);
+                self.request_block(&block);
             }
             Target::Each(variable) => self.rows.fail(ServiceError::Failed(format!(
                 "nothing outside SERVICE {variable} binds {variable}, so no service can be called"
@@ -336,20 +337,13 @@ impl Requester<'_> {
             pattern: context.pattern.clone(),
             base_iri: None,
         };
-        let failed = |error: QueryEvaluationError| match error {
-            QueryEvaluationError::Service(error) => match error.downcast::<ServiceError>() {
-                Ok(error) => *error,
-                Err(error) => ServiceError::Failed(error.to_string()),
-            },
-            other => ServiceError::Failed(other.to_string()),
-        };
         let results = self
             .job
             .evaluation
             .prepare(query)
             .on_store(self.job.evaluation.engine.store.oxigraph())
             .execute()
-            .map_err(failed)?;
+            .map_err(to_service_error)?;
         let QueryResults::Solutions(solutions) = results else {
             return Ok(());
         };
@@ -377,7 +371,7 @@ impl Requester<'_> {
                 {
                     break;
                 }
-                blocks.add(&solution.map_err(failed)?);
+                blocks.add(&solution.map_err(to_service_error)?);
             }
             if let Some(failure) = self.job.evaluation.service_failure() {
                 return Err(failure);
@@ -392,19 +386,19 @@ impl Requester<'_> {
     }
 
     /// Requests a block; in halves if it is too large.
-    fn request(&self, block: &Block) {
+    fn request_block(&self, block: &Block) {
         if !self.rows.wait_for_readers() {
             return;
         }
         let started = Instant::now();
         match self.call(block) {
-            Ok(()) => self.adapt(block.rows.len(), started.elapsed()),
+            Ok(()) => self.adapt_block_size(block.rows.len(), started.elapsed()),
             Err(ServiceError::TooLarge(_)) if block.rows.len() > 1 && !block.is_unrestricted => {
                 let half = block.rows.len() / 2;
-                self.size.store(half.max(MIN_BLOCK), Ordering::Relaxed);
+                self.size.store(half.max(MIN_BLOCK_ROWS), Ordering::Relaxed);
                 for rows in [&block.rows[..half], &block.rows[half..]] {
                     let (service, rows) = (block.service.clone(), rows.to_vec());
-                    self.request(&Block {
+                    self.request_block(&Block {
                         service,
                         rows,
                         is_unrestricted: false,
@@ -423,14 +417,14 @@ impl Requester<'_> {
     }
 
     /// Adapts the size of the next block to the duration of a request.
-    fn adapt(&self, rows: usize, took: Duration) {
+    fn adapt_block_size(&self, rows: usize, took: Duration) {
         let size = self.size.load(Ordering::Relaxed);
-        if took < FAST_RESPONSE && rows >= size {
+        if took < MAX_FAST_RESPONSE_TIME && rows >= size {
             self.size
-                .store((size * 2).min(MAX_BLOCK), Ordering::Relaxed);
-        } else if took > SLOW_RESPONSE {
+                .store((size * 2).min(MAX_BLOCK_ROWS), Ordering::Relaxed);
+        } else if took > MIN_SLOW_RESPONSE_TIME {
             self.size
-                .store((size / 2).max(MIN_BLOCK), Ordering::Relaxed);
+                .store((size / 2).max(MIN_BLOCK_ROWS), Ordering::Relaxed);
         }
     }
 
@@ -459,13 +453,13 @@ impl Requester<'_> {
     }
 
     /// Adds the variable of the service's name and the provenance to a row.
-    fn complete(&self, row: &mut ServiceRow, endpoint: &Term) {
+    fn complete_row(&self, row: &mut ServiceRow, endpoint: &Term) {
         row.resize(self.job.variables.len(), None);
         row.resize(self.rows.variables.len(), Some(endpoint.clone()));
     }
 
     /// Returns the shared variables.
-    fn keys(&self) -> &[Variable] {
+    fn shared_variables(&self) -> &[Variable] {
         self.job
             .context
             .as_ref()
@@ -482,7 +476,7 @@ impl Requester<'_> {
             .context
             .as_ref()
             .map_or([].as_slice(), |context| &context.needed);
-        let requests = JoinRequest::for_rows(self.keys(), needed, &block.rows);
+        let requests = JoinRequest::for_rows(self.shared_variables(), needed, &block.rows);
         let places = self.places_of_keys();
         let endpoint: Term = block.service.clone().into();
         let last = requests.len().saturating_sub(1);
@@ -494,11 +488,11 @@ impl Requester<'_> {
                 if !request.accepts(key_of(&row, &places)) {
                     return ControlFlow::Continue(());
                 }
-                self.complete(&mut row, &endpoint);
+                self.complete_row(&mut row, &endpoint);
                 rows.push(row);
                 if rows.len() > job.max_rows {
                     ControlFlow::Break(())
-                } else if rows.len() < BATCH_ROWS || !may_pass_on {
+                } else if rows.len() < MAX_BATCH_ROWS || !may_pass_on {
                     ControlFlow::Continue(())
                 } else {
                     self.rows.push(&mut rows, job.max_rows)
@@ -512,7 +506,7 @@ impl Requester<'_> {
     /// Returns the place of each shared variable in a row of the service.
     fn places_of_keys(&self) -> Vec<Option<usize>> {
         let variables = &self.job.variables;
-        self.keys()
+        self.shared_variables()
             .iter()
             .map(|key| variables.iter().position(|variable| variable == key))
             .collect()
@@ -536,50 +530,73 @@ impl Requester<'_> {
         let job = self.job;
         let all = Bindings::unrestricted();
         let call = ServiceCall {
-            limit: Some(MAX_BLOCK + 1),
+            limit: Some(MAX_BLOCK_ROWS + 1),
             ..self.service_call(service, &all)
         };
         let mut rows: Vec<ServiceRow> = Vec::new();
         let called = job.services.call(&call, &mut |row| {
             rows.push(row);
-            if rows.len() > MAX_BLOCK {
+            if rows.len() > MAX_BLOCK_ROWS {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         });
-        if called.is_err() || rows.len() > MAX_BLOCK {
+        if called.is_err() || rows.len() > MAX_BLOCK_ROWS {
             return false;
         }
         let places = self.places_of_keys();
-        let is_requested =
-            |row: &ServiceRow| key_of(row, &places).is_some_and(|key| requested.contains(&key));
+        rows.retain(|row| key_of(row, &places).is_none_or(|key| !requested.contains(&key)));
         let endpoint: Term = service.clone().into();
-        let mut new: Vec<ServiceRow> = rows.into_iter().filter(|row| !is_requested(row)).collect();
-        new.iter_mut().for_each(|row| self.complete(row, &endpoint));
-        let _ = self.rows.push(&mut new, job.max_rows);
+        rows.iter_mut()
+            .for_each(|row| self.complete_row(row, &endpoint));
+        let _ = self.rows.push(&mut rows, job.max_rows);
         true
     }
 
     /// Returns the bindings of a block as rows without further values.
     fn unmatched_rows(&self, block: &Block) -> Vec<ServiceRow> {
         let name: Term = block.service.clone().into();
-        let value = |variable: &Variable, row: &[GroundTerm]| match &self.job.target {
+        let mut rows = Vec::with_capacity(block.rows.len());
+        for row in &block.rows {
+            let variables = self.rows.variables.iter();
+            rows.push(
+                variables
+                    .map(|variable| self.find_binding(variable, row, &name))
+                    .collect(),
+            );
+        }
+        rows
+    }
+
+    /// Returns the value of a variable in a row of bindings for a service, if it is bound outside.
+    fn find_binding(
+        &self,
+        variable: &Variable,
+        row: &[GroundTerm],
+        service: &Term,
+    ) -> Option<Term> {
+        match &self.job.target {
             _ if !self.job.bound_outside.contains(variable) => None,
-            Target::Each(target) if target == variable => Some(name.clone()),
+            Target::Each(target) if target == variable => Some(service.clone()),
             _ => {
-                let place = self.keys().iter().position(|bound| bound == variable)?;
+                let place = self
+                    .shared_variables()
+                    .iter()
+                    .position(|bound| bound == variable)?;
                 Some(row[place].clone().into())
             }
-        };
-        let row = |row: &Vec<GroundTerm>| {
-            self.rows
-                .variables
-                .iter()
-                .map(|variable| value(variable, row))
-                .collect()
-        };
-        block.rows.iter().map(row).collect()
+        }
+    }
+}
+
+fn to_service_error(error: QueryEvaluationError) -> ServiceError {
+    match error {
+        QueryEvaluationError::Service(error) => match error.downcast::<ServiceError>() {
+            Ok(error) => *error,
+            Err(error) => ServiceError::Failed(error.to_string()),
+        },
+        other => ServiceError::Failed(other.to_string()),
     }
 }
 
@@ -587,7 +604,7 @@ impl Requester<'_> {
 fn key_of(row: &ServiceRow, places: &[Option<usize>]) -> Option<Vec<Term>> {
     places
         .iter()
-        .map(|place| row.get((*place)?)?.as_ref().map(canonical))
+        .map(|place| row.get((*place)?)?.as_ref().map(canonical_term))
         .collect()
 }
 
@@ -596,7 +613,7 @@ fn is_simple(pattern: &GraphPattern) -> bool {
     matches!(
         pattern,
         GraphPattern::Bgp { .. } | GraphPattern::Join { .. } | GraphPattern::Filter { .. }
-    ) && children(pattern).into_iter().all(is_simple)
+    ) && child_patterns(pattern).into_iter().all(is_simple)
 }
 
 /// Bindings that are collected into blocks and sent.
@@ -666,26 +683,28 @@ impl Blocks<'_, '_, '_> {
         *size += bytes;
         if rows.len() >= self.requester.size.load(Ordering::Relaxed) || *size > MAX_BLOCK_BYTES {
             let (rows, _) = self.open.remove(&service).unwrap_or_default();
-            self.send(service, rows);
+            self.send_rows(service, rows);
         }
     }
 
     /// Returns the bindings of a solution of the context as a row without further values.
     fn unmatched_row(&self, solution: &QuerySolution) -> ServiceRow {
-        let value = |variable: &Variable| {
-            self.requester
-                .job
-                .bound_outside
-                .contains(variable)
-                .then(|| solution.get(variable).cloned())
-                .flatten()
-        };
-        self.requester.rows.variables.iter().map(value).collect()
+        let bound_outside = &self.requester.job.bound_outside;
+        let variables = self.requester.rows.variables.iter();
+        variables
+            .map(|variable| {
+                if bound_outside.contains(variable) {
+                    solution.get(variable).cloned()
+                } else {
+                    None
+                }
+            })
+            .collect()
     }
 
     fn flush(&mut self) {
         for (service, (rows, _)) in std::mem::take(&mut self.open) {
-            self.send(service, rows);
+            self.send_rows(service, rows);
         }
         for (service, rows) in std::mem::take(&mut self.unrestricted) {
             if !self.is_complete {
@@ -700,11 +719,11 @@ impl Blocks<'_, '_, '_> {
     }
 
     /// Sends a block, or requests all rows after some blocks.
-    fn send(&mut self, service: NamedNode, rows: Vec<Vec<GroundTerm>>) {
+    fn send_rows(&mut self, service: NamedNode, rows: Vec<Vec<GroundTerm>>) {
         if self.is_complete {
             return;
         }
-        if self.sent == BLOCKS_BEFORE_FULL_REQUEST
+        if self.sent == MIN_BLOCKS_BEFORE_FULL_REQUEST
             && let Some(requested) = self.requested.take()
             && self.requester.request_all(&service, &requested)
         {
@@ -714,7 +733,7 @@ impl Blocks<'_, '_, '_> {
         if let Some(requested) = &mut self.requested {
             requested.extend(rows.iter().map(|row| {
                 row.iter()
-                    .map(|term| canonical(&term.clone().into()))
+                    .map(|term| canonical_term(&term.clone().into()))
                     .collect()
             }));
         }
@@ -729,7 +748,7 @@ impl Blocks<'_, '_, '_> {
     fn send_block(&mut self, block: Block) {
         self.sent += 1;
         if self.sent == 1 && matches!(self.requester.job.target, Target::Constant(_)) {
-            return self.requester.request(&block);
+            return self.requester.request_block(&block);
         }
         if self.workers < MAX_CONCURRENT_REQUESTS {
             self.workers += 1;
@@ -757,6 +776,6 @@ fn send_blocks(requester: &Requester<'_>, receiver: &Mutex<Receiver<Block>>) {
             .unwrap_or_else(PoisonError::into_inner)
             .recv();
         let Ok(block) = block else { return };
-        requester.request(&block);
+        requester.request_block(&block);
     }
 }

@@ -3,7 +3,7 @@
 use super::super::functions;
 use super::{ServiceCall, ServiceError, ServiceRow};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
-use oxrdf::{Dataset, GraphName, Quad, Triple};
+use oxrdf::{Dataset, GraphName, Triple};
 use spargebra::algebra::GraphPattern;
 use spargebra::term::TriplePattern;
 use std::ops::ControlFlow;
@@ -21,16 +21,10 @@ impl<'c> ServiceCall<'c> {
         triples: impl IntoIterator<Item = Triple>,
         rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, ServiceError> {
-        let quad = |triple: Triple| {
-            Quad::new(
-                triple.subject,
-                triple.predicate,
-                triple.object,
-                GraphName::DefaultGraph,
-            )
-        };
-        let graph: Dataset = triples.into_iter().map(quad).collect();
-        let failed = |error: &dyn std::fmt::Display| ServiceError::Failed(error.to_string());
+        let graph: Dataset = triples
+            .into_iter()
+            .map(|triple| triple.in_graph(GraphName::DefaultGraph))
+            .collect();
         let evaluator = SparqlEvaluator::new().with_cancellation_token(self.cancelled.clone());
         let mut query = self.query();
         let functions = functions::replace_calls(&mut query);
@@ -39,11 +33,12 @@ impl<'c> ServiceCall<'c> {
             .for_query(query)
             .on_queryable_dataset(&graph)
             .execute();
-        let QueryResults::Solutions(solutions) = results.map_err(|error| failed(&error))? else {
+        let results = results.map_err(|error| ServiceError::Failed(error.to_string()))?;
+        let QueryResults::Solutions(solutions) = results else {
             return Ok(ControlFlow::Continue(()));
         };
         for solution in solutions {
-            let solution = solution.map_err(|error| failed(&error))?;
+            let solution = solution.map_err(|error| ServiceError::Failed(error.to_string()))?;
             if rows(
                 self.variables
                     .iter()
@@ -65,7 +60,7 @@ pub fn triple_patterns(pattern: &GraphPattern) -> Vec<&TriplePattern> {
     match pattern {
         GraphPattern::Bgp { patterns } => patterns.iter().collect(),
         GraphPattern::Service { .. } => Vec::new(),
-        other => super::super::algebra::children(other)
+        other => super::super::algebra::child_patterns(other)
             .into_iter()
             .flat_map(triple_patterns)
             .collect(),

@@ -90,7 +90,9 @@ impl Services for Endpoints {
 /// Returns a term as parsers return it: with language tags in lower case.
 fn parsed(term: &Term) -> Term {
     match term {
-        Term::Literal(literal) if literal.language().is_some() => super::join_keys::canonical(term),
+        Term::Literal(literal) if literal.language().is_some() => {
+            super::join_keys::canonical_term(term)
+        }
         other => other.clone(),
     }
 }
@@ -154,7 +156,7 @@ fn found(services: &Arc<Endpoints>, pattern: &str) -> Bag {
         let cells = variables.iter().zip(row).filter_map(|(name, term)| {
             Some((
                 name.to_string(),
-                super::join_keys::canonical(term.as_ref()?).to_string(),
+                super::join_keys::canonical_term(term.as_ref()?).to_string(),
             ))
         });
         cells.collect()

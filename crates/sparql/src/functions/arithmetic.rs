@@ -75,20 +75,17 @@ impl Value {
     }
 
     fn into_term(self) -> Term {
-        fn typed(value: impl Display, datatype: NamedNodeRef<'static>) -> Term {
-            Literal::new_typed_literal(value.to_string(), datatype).into()
-        }
         match self {
-            Self::Integer(value) => typed(value, xsd::INTEGER),
-            Self::Decimal(value) => typed(value, xsd::DECIMAL),
-            Self::Float(value) => typed(value, xsd::FLOAT),
-            Self::Double(value) => typed(value, xsd::DOUBLE),
-            Self::DateTime(value) => typed(value, xsd::DATE_TIME),
-            Self::Date(value) => typed(value, xsd::DATE),
-            Self::Time(value) => typed(value, xsd::TIME),
-            Self::Months(value) => typed(value, xsd::YEAR_MONTH_DURATION),
-            Self::Days(value) => typed(value, xsd::DAY_TIME_DURATION),
-            Self::Duration(value) => typed(value, xsd::DURATION),
+            Self::Integer(value) => typed_literal(value, xsd::INTEGER),
+            Self::Decimal(value) => typed_literal(value, xsd::DECIMAL),
+            Self::Float(value) => typed_literal(value, xsd::FLOAT),
+            Self::Double(value) => typed_literal(value, xsd::DOUBLE),
+            Self::DateTime(value) => typed_literal(value, xsd::DATE_TIME),
+            Self::Date(value) => typed_literal(value, xsd::DATE),
+            Self::Time(value) => typed_literal(value, xsd::TIME),
+            Self::Months(value) => typed_literal(value, xsd::YEAR_MONTH_DURATION),
+            Self::Days(value) => typed_literal(value, xsd::DAY_TIME_DURATION),
+            Self::Duration(value) => typed_literal(value, xsd::DURATION),
         }
     }
 
@@ -129,6 +126,10 @@ impl Value {
     }
 }
 
+fn typed_literal(value: impl Display, datatype: NamedNodeRef<'static>) -> Term {
+    Literal::new_typed_literal(value.to_string(), datatype).into()
+}
+
 /// Returns the sum of two terms. `None` if the operator is not defined for them, or if the sum is out of range.
 pub(super) fn add(left: &Term, right: &Term) -> Option<Term> {
     let (left, right) = (Value::from_term(left)?, Value::from_term(right)?);
@@ -136,8 +137,8 @@ pub(super) fn add(left: &Term, right: &Term) -> Option<Term> {
         (Value::Integer(a), Value::Integer(b)) => Value::Integer(a.checked_add(b)?),
         (Value::Months(a), Value::Months(b)) => Value::Months(a.checked_add(b)?),
         (Value::Days(a), Value::Days(b)) => Value::Days(a.checked_add(b)?),
-        (Value::DateTime(_) | Value::Date(_) | Value::Time(_), _) => later(left, right)?,
-        (_, Value::DateTime(_) | Value::Date(_) | Value::Time(_)) => later(right, left)?,
+        (Value::DateTime(_) | Value::Date(_) | Value::Time(_), _) => add_duration(left, right)?,
+        (_, Value::DateTime(_) | Value::Date(_) | Value::Time(_)) => add_duration(right, left)?,
         _ => match (left.duration(), right.duration()) {
             (Some(a), Some(b)) => Value::Duration(a.checked_add(b)?),
             (None, None) => add_numbers(left, right)?,
@@ -159,7 +160,7 @@ fn add_numbers(left: Value, right: Value) -> Option<Value> {
 }
 
 /// Returns a date or time that is later by a duration. The days of a month that is shorter end with its last one.
-fn later(start: Value, duration: Value) -> Option<Value> {
+fn add_duration(start: Value, duration: Value) -> Option<Value> {
     match (start, duration) {
         (Value::DateTime(start), Value::Months(months)) => start
             .checked_add_year_month_duration(months)
@@ -391,7 +392,7 @@ fn compare_decimal_texts(left: &str, right: &str) -> Ordering {
 pub(super) fn multiply(left: &Term, right: &Term) -> Option<Term> {
     match (Value::from_term(left)?, Value::from_term(right)?) {
         (duration @ (Value::Months(_) | Value::Days(_)), number)
-        | (number, duration @ (Value::Months(_) | Value::Days(_))) => scale(
+        | (number, duration @ (Value::Months(_) | Value::Days(_))) => scale_duration(
             duration,
             number,
             |months, factor| months * factor,
@@ -415,7 +416,7 @@ pub(super) fn divide(left: &Term, right: &Term) -> Option<Term> {
             return Some(Value::Days(DayTimeDuration::default()).into_term());
         }
         (duration @ (Value::Months(_) | Value::Days(_)), number) => {
-            return scale(
+            return scale_duration(
                 duration,
                 number,
                 |months, divisor| months / divisor,
@@ -454,7 +455,7 @@ fn is_infinite(term: &Term) -> bool {
 }
 
 /// Returns a duration changed by a number. Months are rounded to whole ones.
-fn scale(
+fn scale_duration(
     duration: Value,
     number: Value,
     change_months: fn(f64, f64) -> f64,
@@ -583,11 +584,11 @@ pub(super) fn to_duration(term: &Term) -> Option<Term> {
         return Some(term);
     };
     let text = literal.value();
-    let has_digits = |(whole, fraction): (&str, &str)| {
-        whole.ends_with(|last: char| last.is_ascii_digit())
-            && fraction.starts_with(|first: char| first.is_ascii_digit())
-    };
-    let is_valid = !text.ends_with('T') && text.split_once('.').is_none_or(has_digits);
+    let is_valid = !text.ends_with('T')
+        && text.split_once('.').is_none_or(|(whole, fraction)| {
+            whole.ends_with(|last: char| last.is_ascii_digit())
+                && fraction.starts_with(|first: char| first.is_ascii_digit())
+        });
     if literal.datatype() == xsd::STRING && !is_valid {
         return Some(Literal::from("").into());
     }

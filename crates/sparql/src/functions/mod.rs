@@ -9,7 +9,7 @@ mod arithmetic;
 mod pattern;
 
 use super::algebra::{
-    each_child, each_exists, expressions, expressions_mut, operands, operands_mut,
+    each_child, each_exists, expressions_mut, expressions_of, operands_mut, operands_of,
 };
 use super::geometry;
 use super::ordering::INTEGERS;
@@ -147,11 +147,11 @@ impl Rewriter {
     /// Expressions of one `SELECT` clause, and those of adjacent `BIND`, `FILTER` and `ORDER BY`, are evaluated in one solution.
     fn identify_solutions(&mut self, pattern: &mut GraphPattern) -> Option<Variable> {
         let mut place = &*pattern;
-        let mut is_needed = expressions(place).into_iter().any(names_blank_nodes);
+        let mut is_needed = expressions_of(place).into_iter().any(names_blank_nodes);
         while keeps_solutions(place) {
             place = inner_pattern(place)?;
             is_needed |=
-                keeps_solutions(place) && expressions(place).into_iter().any(names_blank_nodes);
+                keeps_solutions(place) && expressions_of(place).into_iter().any(names_blank_nodes);
         }
         if !is_needed {
             return None;
@@ -189,8 +189,8 @@ impl Rewriter {
         match expression {
             Expression::Add(a, b) if !is_number(a) && !is_number(b) => {
                 let operands = vec![
-                    mem::replace(&mut **a, nothing()),
-                    mem::replace(&mut **b, nothing()),
+                    mem::replace(&mut **a, placeholder()),
+                    mem::replace(&mut **b, placeholder()),
                 ];
                 *expression = self.call("add", operands, |arguments| match arguments {
                     [left, right] => arithmetic::add(left, right),
@@ -207,7 +207,7 @@ impl Rewriter {
                 let operands = vec![(**a).clone(), (**b).clone()];
                 let compared = self.comparison("equal", operands, |order| order == Ordering::Equal);
                 *expression =
-                    Expression::Coalesce(vec![mem::replace(expression, nothing()), compared]);
+                    Expression::Coalesce(vec![mem::replace(expression, placeholder()), compared]);
             }
             Expression::Less(a, b)
             | Expression::Greater(a, b)
@@ -234,14 +234,14 @@ impl Rewriter {
         name: &str,
         evaluate: fn(&Term, &Term) -> Option<Term>,
     ) {
-        let operands: Vec<Expression> = operands(expression).into_iter().cloned().collect();
+        let operands: Vec<Expression> = operands_of(expression).into_iter().cloned().collect();
         let is_short = operands.iter().map(count_parts).sum::<usize>() <= MAX_REPEATED_PARTS;
         let product = self.call(name, operands, move |arguments| match arguments {
             [left, right] => evaluate(left, right),
             _ => None,
         });
         *expression = if is_short {
-            Expression::Coalesce(vec![mem::replace(expression, nothing()), product])
+            Expression::Coalesce(vec![mem::replace(expression, placeholder()), product])
         } else {
             product
         };
@@ -259,8 +259,8 @@ impl Rewriter {
         };
         let is_plain = is_operand(a) && is_operand(b);
         let operands = vec![
-            mem::replace(&mut **a, nothing()),
-            mem::replace(&mut **b, nothing()),
+            mem::replace(&mut **a, placeholder()),
+            mem::replace(&mut **b, placeholder()),
         ];
         let first = is_plain.then(|| {
             let [a, b] = [&operands[0], &operands[1]].map(|operand| Box::new(operand.clone()));
@@ -314,33 +314,31 @@ impl Rewriter {
                 if !is_plain_pattern(pattern, flags.first()) =>
             {
                 let compiled = Patterns::new(pattern, flags.first());
-                let function = move |arguments: &[Term]| {
-                    let text = text_of(arguments.first()?)?;
-                    let pattern = compiled.find(arguments.get(1)?, arguments.get(2))?;
+                Some(self.call("regex", mem::take(arguments), move |terms| {
+                    let text = text_of(terms.first()?)?;
+                    let pattern = compiled.find(terms.get(1)?, terms.get(2))?;
                     pattern
                         .is_match(text)
                         .map(|value| Literal::from(value).into())
-                };
-                Some(self.call("regex", mem::take(arguments), function))
+                }))
             }
             (Function::Replace, [_, pattern, replacement, flags @ ..])
                 if !is_plain_replacement(pattern, replacement, flags.first()) =>
             {
                 let compiled = Patterns::new(pattern, flags.first());
-                let function = move |arguments: &[Term]| {
-                    let text = text_of(arguments.first()?)?;
-                    let pattern = compiled.find(arguments.get(1)?, arguments.get(3))?;
-                    let replaced = pattern.replace(text, simple_text(arguments.get(2)?)?)?;
-                    with_text(arguments.first()?, replaced)
-                };
-                Some(self.call("replace", mem::take(arguments), function))
+                Some(self.call("replace", mem::take(arguments), move |terms| {
+                    let text = text_of(terms.first()?)?;
+                    let pattern = compiled.find(terms.get(1)?, terms.get(3))?;
+                    let replaced = pattern.replace(text, simple_text(terms.get(2)?)?)?;
+                    with_text(terms.first()?, replaced)
+                }))
             }
             (Function::Custom(name), [argument]) if CASTS.contains(&name.as_ref()) => {
                 if is_exact(argument) && name.as_ref() != xsd::STRING {
                     return None;
                 }
                 let prepare = preparation_of_cast(name.as_ref());
-                let argument = mem::replace(&mut arguments[0], nothing());
+                let argument = mem::replace(&mut arguments[0], placeholder());
                 let leap_day = (name.as_ref() == xsd::G_MONTH_DAY).then(|| {
                     self.call("leap-day", vec![argument.clone()], |terms| {
                         arithmetic::leap_day(terms.first()?)
@@ -443,12 +441,15 @@ pub(super) fn may_backtrack(expression: &Expression) -> bool {
         },
         _ => false,
     };
-    own || operands(expression).into_iter().any(may_backtrack)
+    own || operands_of(expression).into_iter().any(may_backtrack)
 }
 
 /// Returns true if a pattern is computed, has digits after a backslash, or `^` with the flag `m`.
 fn needs_backtracking(pattern: &Expression, flags: Option<&Expression>) -> bool {
-    let (Some(pattern), Some(flags)) = (constant(pattern), flags.map_or(Some(""), constant)) else {
+    let (Some(pattern), Some(flags)) = (
+        constant_text(pattern),
+        flags.map_or(Some(""), constant_text),
+    ) else {
         return true;
     };
     let has_reference = pattern
@@ -482,7 +483,7 @@ fn inner_pattern(pattern: &GraphPattern) -> Option<&GraphPattern> {
 /// Returns true if an expression calls `BNODE` with an argument. Patterns of `EXISTS` are not visited.
 fn names_blank_nodes(expression: &Expression) -> bool {
     matches!(expression, Expression::FunctionCall(Function::BNode, arguments) if !arguments.is_empty())
-        || operands(expression).into_iter().any(names_blank_nodes)
+        || operands_of(expression).into_iter().any(names_blank_nodes)
 }
 
 /// Returns the blank node of a text: another one for each solution, query and text (SPARQL 1.1, 17.4.2.9).
@@ -568,14 +569,14 @@ fn count_parts(expression: &Expression) -> usize {
         Expression::Exists(_) => MAX_REPEATED_PARTS,
         _ => 1,
     };
-    own + operands(expression)
+    own + operands_of(expression)
         .into_iter()
         .map(count_parts)
         .sum::<usize>()
 }
 
 /// Returns an expression that takes the place of a moved one.
-fn nothing() -> Expression {
+fn placeholder() -> Expression {
     Expression::Coalesce(Vec::new())
 }
 
@@ -703,10 +704,10 @@ fn may_be_special(expression: &Expression) -> bool {
 
 /// Returns true if Oxigraph matches a pattern as XPath does: one without special characters.
 fn is_plain_pattern(pattern: &Expression, flags: Option<&Expression>) -> bool {
-    let has_plain_flags =
-        flags.is_none_or(|flags| constant(flags).is_some_and(|flags| matches!(flags, "" | "i")));
+    let has_plain_flags = flags
+        .is_none_or(|flags| constant_text(flags).is_some_and(|flags| matches!(flags, "" | "i")));
     has_plain_flags
-        && constant(pattern).is_some_and(|pattern| !pattern.contains(SPECIAL_CHARACTERS))
+        && constant_text(pattern).is_some_and(|pattern| !pattern.contains(SPECIAL_CHARACTERS))
 }
 
 /// Returns true if Oxigraph replaces a pattern as XPath does.
@@ -716,13 +717,13 @@ fn is_plain_replacement(
     flags: Option<&Expression>,
 ) -> bool {
     is_plain_pattern(pattern, flags)
-        && constant(pattern)
+        && constant_text(pattern)
             .is_some_and(|pattern| pattern.chars().any(|char| !matches!(char, '^' | '$')))
-        && constant(replacement).is_some_and(|replacement| !replacement.contains(['$', '\\']))
+        && constant_text(replacement).is_some_and(|replacement| !replacement.contains(['$', '\\']))
 }
 
 /// Returns the text of a constant string.
-fn constant(expression: &Expression) -> Option<&str> {
+fn constant_text(expression: &Expression) -> Option<&str> {
     match expression {
         Expression::Literal(literal) if literal.datatype() == xsd::STRING => Some(literal.value()),
         _ => None,
@@ -776,7 +777,10 @@ type ComputedPatterns = FxHashMap<(String, String), Option<Arc<Pattern>>>;
 
 impl Patterns {
     fn new(pattern: &Expression, flags: Option<&Expression>) -> Self {
-        match (constant(pattern), flags.map_or(Some(""), constant)) {
+        match (
+            constant_text(pattern),
+            flags.map_or(Some(""), constant_text),
+        ) {
             (Some(pattern), Some(flags)) => {
                 Self::Constant(Pattern::parse(pattern, flags).map(Arc::new))
             }

@@ -170,7 +170,7 @@ impl Pattern {
                     let whole = captures.get(0)?;
                     replaced.push_str(text.get(end..whole.start())?);
                     end = whole.end();
-                    append(&mut replaced, &parts, |group| {
+                    append_replacement(&mut replaced, &parts, |group| {
                         captures.get(group).map(|found| found.as_str())
                     });
                 }
@@ -181,7 +181,7 @@ impl Pattern {
                     let whole = captures.get(0)?;
                     replaced.push_str(text.get(end..whole.start())?);
                     end = whole.end();
-                    append(&mut replaced, &parts, |group| {
+                    append_replacement(&mut replaced, &parts, |group| {
                         captures.get(group).map(|found| found.as_str())
                     });
                 }
@@ -204,8 +204,8 @@ impl Pattern {
             match char {
                 '\\' => text.push(rest.next().filter(|next| matches!(next, '\\' | '$'))?),
                 '$' => {
-                    let mut number = digit(rest.next()?)?;
-                    while let Some(next) = rest.peek().copied().and_then(digit) {
+                    let mut number = parse_digit(rest.next()?)?;
+                    while let Some(next) = rest.peek().copied().and_then(parse_digit) {
                         let longer = number * 10 + next;
                         if longer > self.groups.max(9) {
                             break;
@@ -231,7 +231,11 @@ enum Part {
 }
 
 /// Appends a replacement. A group without a match is empty.
-fn append<'t>(replaced: &mut String, parts: &[Part], group: impl Fn(usize) -> Option<&'t str>) {
+fn append_replacement<'t>(
+    replaced: &mut String,
+    parts: &[Part],
+    group: impl Fn(usize) -> Option<&'t str>,
+) {
     for part in parts {
         match part {
             Part::Text(text) => replaced.push_str(text),
@@ -240,7 +244,7 @@ fn append<'t>(replaced: &mut String, parts: &[Part], group: impl Fn(usize) -> Op
     }
 }
 
-fn digit(char: char) -> Option<usize> {
+fn parse_digit(char: char) -> Option<usize> {
     char.to_digit(10)
         .and_then(|digit| usize::try_from(digit).ok())
 }
@@ -489,7 +493,7 @@ impl Translator {
 
     fn escape(&mut self) -> Option<()> {
         let char = self.next()?;
-        if let Some(number) = digit(char) {
+        if let Some(number) = parse_digit(char) {
             return self.back_reference(number);
         }
         if let Some(char) = single_escape(char) {
@@ -510,7 +514,7 @@ impl Translator {
     /// Translates a reference to the group with the longest number that is one. A group without a match is empty.
     fn back_reference(&mut self, first: usize) -> Option<()> {
         let mut number = first;
-        while let Some(digit) = self.peek().and_then(digit) {
+        while let Some(digit) = self.peek().and_then(parse_digit) {
             let longer = number * 10 + digit;
             if longer > self.groups.len() {
                 break;
@@ -534,18 +538,18 @@ impl Translator {
     /// Returns the characters of an escape such as `\d` or `\p{Lu}`.
     fn class_escape(&mut self, char: char) -> Option<ClassUnicode> {
         let mut class = match char.to_ascii_lowercase() {
-            's' => ranges(SPACES),
-            'i' => ranges(NAME_START),
+            's' => class_of_ranges(SPACES),
+            'i' => class_of_ranges(NAME_START),
             'c' => {
-                let mut class = ranges(NAME_START);
-                class.union(&ranges(NAME_REST));
+                let mut class = class_of_ranges(NAME_START);
+                class.union(&class_of_ranges(NAME_REST));
                 class
             }
-            'd' => category("Nd")?,
+            'd' => class_of_category("Nd")?,
             'w' => {
-                let mut class = category("P")?;
-                class.union(&category("Z")?);
-                class.union(&category("C")?);
+                let mut class = class_of_category("P")?;
+                class.union(&class_of_category("Z")?);
+                class.union(&class_of_category("C")?);
                 class.negate();
                 class
             }
@@ -571,7 +575,7 @@ impl Translator {
             }
         }
         let Some(block) = name.strip_prefix("Is") else {
-            return category(&name);
+            return class_of_category(&name);
         };
         let former = FORMER_BLOCKS.iter().find(|(former, _)| *former == block);
         let mut class = ClassUnicode::empty();
@@ -670,7 +674,7 @@ fn single_escape(char: char) -> Option<char> {
     }
 }
 
-fn ranges(ranges: &[(char, char)]) -> ClassUnicode {
+fn class_of_ranges(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(
         ranges
             .iter()
@@ -679,7 +683,7 @@ fn ranges(ranges: &[(char, char)]) -> ClassUnicode {
 }
 
 /// Returns the characters of a general category.
-fn category(name: &str) -> Option<ClassUnicode> {
+fn class_of_category(name: &str) -> Option<ClassUnicode> {
     if !CATEGORIES.contains(&name) {
         return None;
     }

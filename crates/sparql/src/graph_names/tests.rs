@@ -69,7 +69,7 @@ impl Home {
             node("http://e.org/x"),
         );
         self.store
-            .replace_derived([(self.store.iris().profiles(), vec![(id, vec![profile])])])
+            .replace_derived_triples([(self.store.iris().profiles(), vec![(id, vec![profile])])])
             .expect("written");
     }
 

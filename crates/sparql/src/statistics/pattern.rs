@@ -2,7 +2,7 @@
 
 use super::Scope;
 use super::table::{Column, Row};
-use crate::algebra::operands;
+use crate::algebra::operands_of;
 use crate::statistics_cache::{CountingPolicy, GraphStatistics, TermTable};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_store::StoreError;
@@ -75,7 +75,7 @@ impl<'p> OnePattern<'p> {
         if !has_distinct_positions(active, triple) {
             return None;
         }
-        let object = open(&triple.object);
+        let object = open_position(&triple.object);
         let shape = match (&triple.predicate, &triple.object) {
             (NamedNodePattern::Variable(property), _) => Shape::All {
                 property: Some(property),
@@ -96,7 +96,7 @@ impl<'p> OnePattern<'p> {
         };
         Some(Self {
             active,
-            subject: open(&triple.subject)?,
+            subject: open_position(&triple.subject)?,
             shape,
             triple,
         })
@@ -123,7 +123,7 @@ impl<'p> OnePattern<'p> {
     }
 
     /// Returns the variable whose values the counts list: the property or the class.
-    pub(super) fn listed(&self) -> OpenPosition<'p> {
+    pub(super) fn listed_variable(&self) -> OpenPosition<'p> {
         match self.shape {
             Shape::All { property, .. } => property,
             Shape::Classes { class } => class,
@@ -138,8 +138,14 @@ impl<'p> OnePattern<'p> {
         }
     }
 
-    pub(super) fn has(&self, variable: &Variable) -> bool {
-        [self.graph(), self.subject, self.listed(), self.object()].contains(&Some(variable))
+    pub(super) fn has_variable(&self, variable: &Variable) -> bool {
+        [
+            self.graph(),
+            self.subject,
+            self.listed_variable(),
+            self.object(),
+        ]
+        .contains(&Some(variable))
     }
 
     /// Returns true if no position is a blank node: then distinct triples are distinct solutions.
@@ -149,14 +155,14 @@ impl<'p> OnePattern<'p> {
     }
 
     /// Returns the used variables of the pattern, or `None` if a table cannot contain all of them.
-    pub(super) fn keys(&self, used: &BTreeSet<Variable>) -> Option<Vec<Variable>> {
+    pub(super) fn key_variables(&self, used: &BTreeSet<Variable>) -> Option<Vec<Variable>> {
         let keys: Vec<Variable> = used
             .iter()
-            .filter(|variable| self.has(variable))
+            .filter(|variable| self.has_variable(variable))
             .cloned()
             .collect();
         keys.iter()
-            .all(|key| [self.graph(), self.listed()].contains(&Some(key)))
+            .all(|key| [self.graph(), self.listed_variable()].contains(&Some(key)))
             .then_some(keys)
     }
 
@@ -168,7 +174,8 @@ impl<'p> OnePattern<'p> {
             (self.object(), Column::Objects),
             (self.graph(), Column::Graphs),
         ];
-        let property = matches!(self.shape, Shape::All { .. }) && self.listed() == variable;
+        let property =
+            matches!(self.shape, Shape::All { .. }) && self.listed_variable() == variable;
         let found = columns
             .into_iter()
             .find(|(place, _)| *place == variable)
@@ -177,24 +184,23 @@ impl<'p> OnePattern<'p> {
     }
 
     /// Returns the number of matching triples of a graph.
-    pub(super) fn count(&self, known: &GraphStatistics, terms: &TermTable) -> u64 {
-        self.uses(known, terms).triples
+    pub(super) fn count_triples(&self, known: &GraphStatistics, terms: &TermTable) -> u64 {
+        self.usage_counts(known, terms).triples
     }
 
-    fn uses(&self, known: &GraphStatistics, terms: &TermTable) -> UsageCounts {
-        let id = |node: &NamedNode| terms.id(&node.clone().into());
+    fn usage_counts(&self, known: &GraphStatistics, terms: &TermTable) -> UsageCounts {
         match self.shape {
             Shape::All { .. } => known.all,
-            Shape::Property { property, .. } => known.property(id(property)),
+            Shape::Property { property, .. } => known.property(terms.node_id(property)),
             Shape::Classes { .. } => {
                 known.property(terms.id(&NamedNode::new_unchecked(rdf::TYPE).into()))
             }
-            Shape::Class(class) => class_counts(known.class(id(class))),
+            Shape::Class(class) => class_counts(known.class(terms.node_id(class))),
         }
     }
 
     /// Returns the rows of one graph: one for each listed value, or one row for the pattern.
-    fn rows(
+    fn rows_in_graph(
         &self,
         known: &GraphStatistics,
         terms: &TermTable,
@@ -211,27 +217,29 @@ impl<'p> OnePattern<'p> {
                 .iter()
                 .map(|&(id, count)| (Some(id), class_counts(count)))
                 .collect(),
-            _ => vec![(None, self.uses(known, terms))],
+            _ => vec![(None, self.usage_counts(known, terms))],
         }
     }
 
     /// Returns true if no matching triple can be in two of the graphs, since they share no property and no class.
     fn is_disjoint(&self, graphs: &[(NamedNode, Arc<GraphStatistics>)], terms: &TermTable) -> bool {
         let kind = terms.id(&NamedNode::new_unchecked(rdf::TYPE).into());
-        let all = || graphs.iter().map(|(_, known)| known);
-        let classes = all().flat_map(|known| &known.classes).map(|(id, _)| *id);
-        let properties = all().flat_map(|known| &known.properties).map(|(id, _)| *id);
+        let all = graphs.iter().map(|(_, known)| known);
+        let classes = all.clone().flat_map(|known| &known.classes);
+        let classes = classes.map(|(id, _)| *id);
+        let properties = all.flat_map(|known| &known.properties);
+        let properties = properties.map(|(id, _)| *id);
         match self.shape {
             Shape::All { .. } => {
                 is_distinct(properties.filter(|id| Some(*id) != kind)) && is_distinct(classes)
             }
             Shape::Property { property, .. } => {
-                let id = terms.id(&property.clone().into());
+                let id = terms.node_id(property);
                 is_distinct(properties.filter(|found| Some(*found) == id))
             }
             Shape::Classes { .. } => is_distinct(classes),
             Shape::Class(class) => {
-                let id = terms.id(&class.clone().into());
+                let id = terms.node_id(class);
                 is_distinct(classes.filter(|found| Some(*found) == id))
             }
         }
@@ -254,7 +262,7 @@ fn class_counts(count: u64) -> UsageCounts {
 }
 
 /// Returns an open position with its variable, or `None` for a constant.
-fn open(term: &TermPattern) -> Option<OpenPosition<'_>> {
+fn open_position(term: &TermPattern) -> Option<OpenPosition<'_>> {
     match term {
         TermPattern::Variable(variable) => Some(Some(variable)),
         TermPattern::BlankNode(_) => Some(None),
@@ -264,11 +272,6 @@ fn open(term: &TermPattern) -> Option<OpenPosition<'_>> {
 
 /// Returns true if no variable or blank node occurs in two positions: the two would have to match the same term.
 fn has_distinct_positions(active: Active<'_>, triple: &TriplePattern) -> bool {
-    let name = |term: &TermPattern| match term {
-        TermPattern::Variable(variable) => Some(variable.to_string()),
-        TermPattern::BlankNode(node) => Some(node.to_string()),
-        _ => None,
-    };
     let property = match &triple.predicate {
         NamedNodePattern::Variable(variable) => Some(variable.to_string()),
         NamedNodePattern::NamedNode(_) => None,
@@ -278,10 +281,24 @@ fn has_distinct_positions(active: Active<'_>, triple: &TriplePattern) -> bool {
         Active::Default | Active::Named(_) => None,
     };
     let mut seen = BTreeSet::new();
-    [name(&triple.subject), property, name(&triple.object), graph]
-        .into_iter()
-        .flatten()
-        .all(|name| seen.insert(name))
+    [
+        name_of(&triple.subject),
+        property,
+        name_of(&triple.object),
+        graph,
+    ]
+    .into_iter()
+    .flatten()
+    .all(|name| seen.insert(name))
+}
+
+/// Returns the name of a variable or blank node.
+fn name_of(term: &TermPattern) -> Option<String> {
+    match term {
+        TermPattern::Variable(variable) => Some(variable.to_string()),
+        TermPattern::BlankNode(node) => Some(node.to_string()),
+        _ => None,
+    }
 }
 
 /// Returns the pattern under filters, extensions and order, and collects their variables. `None` if their values do not depend on
@@ -327,7 +344,7 @@ fn used_by(expression: &Expression, used: &mut BTreeSet<Variable>) -> Option<()>
             _,
         )
         | Expression::Exists(_) => return None,
-        other => operands(other)
+        other => operands_of(other)
             .into_iter()
             .try_for_each(|part| used_by(part, used))?,
     }
@@ -353,7 +370,7 @@ pub(super) fn rows_of(
     keys: &[Variable],
     rows: Rows,
 ) -> Result<Option<Vec<Row>>, StoreError> {
-    let Some(graphs) = scope.matched(one.active)? else {
+    let Some(graphs) = scope.find_matched_graphs(one.active)? else {
         return Ok(None);
     };
     let terms = scope.engine.statistics.terms();
@@ -361,12 +378,14 @@ pub(super) fn rows_of(
     if merged && rows == Rows::Counted && !one.is_disjoint(&graphs, &terms) {
         return Ok(None);
     }
-    let has = |place: OpenPosition<'_>| place.is_some_and(|variable| keys.contains(variable));
-    let (by_graph, listed) = (has(one.graph()), has(one.listed()));
+    let by_graph = one.graph().is_some_and(|variable| keys.contains(variable));
+    let listed = one
+        .listed_variable()
+        .is_some_and(|variable| keys.contains(variable));
     let mut found: Vec<Row> = Vec::new();
     let mut places: FxHashMap<(Option<usize>, Option<u32>), usize> = FxHashMap::default();
     for (place, (graph, known)) in graphs.iter().enumerate() {
-        for (term, uses) in one.rows(known, &terms, listed) {
+        for (term, uses) in one.rows_in_graph(known, &terms, listed) {
             if uses.triples == 0 {
                 continue;
             }
@@ -393,7 +412,7 @@ pub(super) fn rows_of(
 
 impl Scope<'_> {
     /// Returns the graphs in which a pattern is matched, with their counts. `None` if the counts are not known.
-    fn matched(&self, active: Active<'_>) -> Result<Option<Matched>, StoreError> {
+    fn find_matched_graphs(&self, active: Active<'_>) -> Result<Option<Matched>, StoreError> {
         let policy = match active {
             Active::Each(_) => CountingPolicy::Now,
             Active::Default | Active::Named(_) => CountingPolicy::SecondRequest,

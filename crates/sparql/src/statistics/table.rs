@@ -71,14 +71,14 @@ impl Row {
 
     /// Returns a number if it is known: numbers of distinct terms in several graphs cannot be added.
     fn number(&self, column: Column) -> Option<u64> {
-        let if_one_graph = |number| (self.graphs <= 1).then_some(number);
-        match column {
-            Column::Triples => Some(self.triples),
-            Column::Graphs => Some(self.graphs),
-            Column::Subjects => if_one_graph(self.subjects),
-            Column::Objects => if_one_graph(self.objects),
-            Column::Properties => if_one_graph(self.properties),
-        }
+        let number = match column {
+            Column::Triples => return Some(self.triples),
+            Column::Graphs => return Some(self.graphs),
+            Column::Subjects => self.subjects,
+            Column::Objects => self.objects,
+            Column::Properties => self.properties,
+        };
+        (self.graphs <= 1).then_some(number)
     }
 }
 
@@ -108,7 +108,9 @@ impl Table {
             .cloned()
             .chain(columns.iter().map(|column| column.variable()))
             .collect();
-        let label = keys.iter().position(|key| one.listed() == Some(key));
+        let label = keys
+            .iter()
+            .position(|key| one.listed_variable() == Some(key));
         let mut table = Self {
             variables,
             rows: Vec::new(),
@@ -117,10 +119,6 @@ impl Table {
         };
         for row in rows {
             let term = row.term.map(|id| terms.term(id));
-            let key = |key: &Variable| match one.graph() == Some(key) {
-                true => Some(row.graph.clone().map(GroundTerm::NamedNode)),
-                false => term.map(ground).map_or(Some(None), |term| term.map(Some)),
-            };
             let numbers = columns
                 .iter()
                 .map(|column| {
@@ -130,7 +128,12 @@ impl Table {
                 .collect::<Option<Vec<_>>>()?;
             let values = keys
                 .iter()
-                .map(key)
+                .map(|key| match one.graph() == Some(key) {
+                    true => Some(row.graph.clone().map(GroundTerm::NamedNode)),
+                    false => term
+                        .map(to_ground_term)
+                        .map_or(Some(None), |term| term.map(Some)),
+                })
                 .collect::<Option<Vec<_>>>()?
                 .into_iter()
                 .chain(numbers)
@@ -171,7 +174,7 @@ impl Table {
 }
 
 /// Converts a term for `VALUES`, a blank node to its label. Returns `None` for a triple term with blank nodes.
-fn ground(term: &Term) -> Option<GroundTerm> {
+fn to_ground_term(term: &Term) -> Option<GroundTerm> {
     match term {
         Term::BlankNode(node) => Some(Literal::from(node.as_str()).into()),
         term => GroundTerm::try_from(term.clone()).ok(),

@@ -81,7 +81,7 @@ impl Home {
     fn derive(&self, triples: Vec<Triple>) {
         let id = lodeseek_catalog::DatasetId::new("a").expect("an id");
         self.store
-            .replace_derived([(self.store.iris().profiles(), vec![(id, triples)])])
+            .replace_derived_triples([(self.store.iris().profiles(), vec![(id, triples)])])
             .expect("replaced");
     }
 

@@ -77,7 +77,7 @@ const TERMS: &[(&str, &str)] = &[
 ];
 
 /// Expands a prefixed name; `None` if the prefix is not one of the context.
-pub(super) fn expand_prefixed(name: &str) -> Option<String> {
+pub(super) fn expand_prefixed_name(name: &str) -> Option<String> {
     let (prefix, local) = name.split_once(':')?;
     if local.starts_with("//") {
         return None;
@@ -99,15 +99,15 @@ pub(super) fn expand_type(name: &str) -> Option<String> {
     if let Some((_, iri)) = TERMS.iter().find(|(term, _)| *term == name) {
         return Some((*iri).to_owned());
     }
-    expand_prefixed(name).or_else(|| absolute(name))
+    expand_prefixed_name(name).or_else(|| absolute_iri(name))
 }
 
 /// Expands the name of a common property: a prefixed name or an absolute IRI.
 pub(super) fn expand_property(name: &str) -> Option<String> {
-    expand_prefixed(name).or_else(|| absolute(name))
+    expand_prefixed_name(name).or_else(|| absolute_iri(name))
 }
 
-fn absolute(name: &str) -> Option<String> {
+fn absolute_iri(name: &str) -> Option<String> {
     let is_absolute =
         name.contains("://") || name.starts_with("urn:") || name.starts_with("mailto:");
     (is_absolute && oxiri::Iri::parse(name).is_ok()).then(|| name.to_owned())

@@ -21,7 +21,7 @@ use std::io::Read as _;
 const MAX_CELL_WARNINGS: usize = 100;
 
 /// Returns the group of a table without metadata.
-pub(super) fn undescribed(address: &str) -> TableGroup {
+pub(super) fn group_without_metadata(address: &str) -> TableGroup {
     TableGroup {
         tables: vec![Table {
             id: None,
@@ -123,7 +123,7 @@ fn describe_column(
     let name = column_name(column).unwrap_or_else(|| format!("_col.{}", place + 1));
     let property = column.inherited.property_url.as_ref().and_then(|template| {
         let expanded = template.expand(&|key| (key == "_name").then(|| name.clone()));
-        let expanded = super::context::expand_prefixed(&expanded).unwrap_or(expanded);
+        let expanded = super::context::expand_prefixed_name(&expanded).unwrap_or(expanded);
         let iri = resolve(&table.url, &expanded);
         NamedNode::new(&iri).is_ok().then_some(iri)
     });
@@ -164,7 +164,7 @@ pub(super) fn write_group(
     };
     let node = writer.node(group.id.as_deref());
     if mode == Mode::Standard {
-        writer.typed(&node, csvw::TABLE_GROUP);
+        writer.add_type(&node, csvw::TABLE_GROUP);
         writer.annotations(&node, &group.annotations, &group.notes);
     }
     for table in &group.tables {
@@ -231,7 +231,7 @@ impl Writer<'_> {
         ));
     }
 
-    fn typed(&mut self, subject: &NamedOrBlankNode, class: &str) {
+    fn add_type(&mut self, subject: &NamedOrBlankNode, class: &str) {
         self.triple(subject, rdf::TYPE, &NamedNode::new_unchecked(class).into());
     }
 
@@ -275,7 +275,7 @@ impl Writer<'_> {
             } => {
                 let node = self.node(id.as_deref());
                 for class in types {
-                    self.typed(&node, class);
+                    self.add_type(&node, class);
                 }
                 for (property, values) in properties {
                     for value in values {
@@ -312,7 +312,7 @@ impl Writer<'_> {
         let fetched = resolver
             .fetch(&table.url)
             .ok_or_else(|| CsvwError::new(format!("the table {} cannot be read", table.url)))?;
-        let text = decode(&fetched.bytes, &table.dialect);
+        let text = decode_text(&fetched.bytes, &table.dialect);
         let mut rows = TableRows::new(&text, &table.dialect);
         let header = rows.header();
         let mut first = None;
@@ -325,7 +325,7 @@ impl Writer<'_> {
         let node = self.node(table.id.as_deref());
         if self.mode == Mode::Standard {
             self.triple(group, csvw::TABLE_PROPERTY, &node.clone().into());
-            self.typed(&node, csvw::TABLE);
+            self.add_type(&node, csvw::TABLE);
             self.annotations(&node, &table.annotations, &table.notes);
             let url = NamedNode::new_unchecked(table.url.as_str());
             self.triple(&node, csvw::URL, &url.into());
@@ -426,7 +426,7 @@ impl Writer<'_> {
         let row = self.blank();
         if self.mode == Mode::Standard {
             self.triple(table_node, csvw::ROW, &row.clone().into());
-            self.typed(&row, csvw::ROW_CLASS);
+            self.add_type(&row, csvw::ROW_CLASS);
             let rownum = Literal::new_typed_literal(number.to_string(), xsd::INTEGER);
             self.triple(&row, csvw::ROWNUM, &rownum.into());
             let url = format!(
@@ -440,30 +440,38 @@ impl Writer<'_> {
         }
         let default_subject = self.blank();
         let mut described = FxHashSet::default();
+        let template_row = TemplateRow {
+            columns,
+            values: &values,
+            number,
+            source_row,
+        };
         for (place, column) in columns.iter().enumerate() {
             if column.column.is_suppressed {
                 continue;
             }
-            let variable = |name: &str| variable(name, columns, &values, place, number, source_row);
-            let expand = |template: &Template| {
-                let expanded = template.expand(&variable);
-                let expanded = super::context::expand_prefixed(&expanded).unwrap_or(expanded);
-                resolve(&table.url, &expanded)
-            };
             let inherited = &column.column.inherited;
-            let subject = match inherited.about_url.as_ref().map(&expand) {
-                Some(iri) => self.node(Some(&iri)),
+            let subject = match &inherited.about_url {
+                Some(template) => {
+                    let iri = template_row.expand(template, place, &table.url);
+                    self.node(Some(&iri))
+                }
                 None => default_subject.clone(),
             };
             if self.mode == Mode::Standard && described.insert(subject.clone()) {
                 self.triple(&row, csvw::DESCRIBES, &subject.clone().into());
             }
             let default_property = Template::parse("{#_name}");
-            let property = expand(inherited.property_url.as_ref().unwrap_or(&default_property));
+            let property = template_row.expand(
+                inherited.property_url.as_ref().unwrap_or(&default_property),
+                place,
+                &table.url,
+            );
             let is_null = matches!(values[place], CellValue::Null);
             if let Some(template) = &inherited.value_url {
                 if !is_null || column.column.is_virtual {
-                    let object = NamedNode::new_unchecked(expand(template));
+                    let iri = template_row.expand(template, place, &table.url);
+                    let object = NamedNode::new_unchecked(iri);
                     self.triple(&subject, &property, &object.into());
                 }
                 continue;
@@ -537,16 +545,12 @@ impl Writer<'_> {
         {
             text = default;
         }
-        let is_missing = |text: &str| match &inherited.null {
-            Some(marks) => marks.iter().any(|mark| mark == text),
-            None => text.is_empty(),
-        };
         if let Some(separator) = inherited
             .separator
             .as_deref()
             .filter(|separator| !separator.is_empty())
         {
-            if is_missing(text) {
+            if is_missing(text, inherited) {
                 return if text.is_empty() {
                     CellValue::List(Vec::new())
                 } else {
@@ -560,13 +564,13 @@ impl Writer<'_> {
                 } else {
                     part.trim()
                 };
-                if !is_missing(part) {
+                if !is_missing(part, inherited) {
                     literals.push(self.literal(inherited, part, row, column));
                 }
             }
             return CellValue::List(literals);
         }
-        if is_missing(text) {
+        if is_missing(text, inherited) {
             if inherited.is_required == Some(true) {
                 self.cell_warning(row, column, "a value is required");
             }
@@ -577,22 +581,17 @@ impl Writer<'_> {
 
     fn literal(&mut self, inherited: &Inherited, text: &str, row: u64, column: &str) -> Literal {
         let language = inherited.language.as_deref().filter(|tag| *tag != "und");
-        let string = || {
-            language
-                .and_then(|tag| Literal::new_language_tagged_literal(text, tag).ok())
-                .unwrap_or_else(|| Literal::new_simple_literal(text))
-        };
         let Some(datatype) = &inherited.datatype else {
-            return string();
+            return string_literal(text, language);
         };
         match datatype.parse(text) {
-            Ok(_) if datatype.iri == xsd::STRING.as_str() => string(),
+            Ok(_) if datatype.iri == xsd::STRING.as_str() => string_literal(text, language),
             Ok(form) => {
                 Literal::new_typed_literal(form, NamedNode::new_unchecked(datatype.iri.as_str()))
             }
             Err(reason) => {
                 self.cell_warning(row, column, &reason);
-                string()
+                string_literal(text, language)
             }
         }
     }
@@ -606,23 +605,47 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the value of a variable of a template.
-fn variable(
-    name: &str,
-    columns: &[ReadColumn],
-    values: &[CellValue],
-    place: usize,
+/// Returns true if a text stands for a missing value.
+fn is_missing(text: &str, inherited: &Inherited) -> bool {
+    match &inherited.null {
+        Some(marks) => marks.iter().any(|mark| mark == text),
+        None => text.is_empty(),
+    }
+}
+
+/// Returns a string, in a language if its tag is well-formed.
+fn string_literal(text: &str, language: Option<&str>) -> Literal {
+    language
+        .and_then(|tag| Literal::new_language_tagged_literal(text, tag).ok())
+        .unwrap_or_else(|| Literal::new_simple_literal(text))
+}
+
+/// Row whose values fill in the templates of its columns.
+struct TemplateRow<'r> {
+    columns: &'r [ReadColumn],
+    values: &'r [CellValue],
     number: u64,
     source_row: u64,
-) -> Option<String> {
-    match name {
-        "_row" => Some(number.to_string()),
-        "_sourceRow" => Some(source_row.to_string()),
-        "_column" | "_sourceColumn" => Some((place + 1).to_string()),
-        "_name" => Some(columns[place].name.clone()),
-        _ => {
-            let found = columns.iter().position(|column| column.name == name)?;
-            values[found].text()
+}
+
+impl TemplateRow<'_> {
+    /// Returns the IRI that the column at `place` gets from a template.
+    fn expand(&self, template: &Template, place: usize, table_url: &str) -> String {
+        let expanded = template.expand(&|name| self.variable(name, place));
+        let expanded = super::context::expand_prefixed_name(&expanded).unwrap_or(expanded);
+        resolve(table_url, &expanded)
+    }
+
+    fn variable(&self, name: &str, place: usize) -> Option<String> {
+        match name {
+            "_row" => Some(self.number.to_string()),
+            "_sourceRow" => Some(self.source_row.to_string()),
+            "_column" | "_sourceColumn" => Some((place + 1).to_string()),
+            "_name" => Some(self.columns[place].name.clone()),
+            _ => {
+                let found = self.columns.iter().position(|column| column.name == name)?;
+                self.values[found].text()
+            }
         }
     }
 }
@@ -651,7 +674,7 @@ fn is_compatible(column: &Column, header: &[&str], language: Option<&str>) -> bo
         .any(|(tag, title)| header.contains(&title.as_str()) && do_languages_match(tag, language))
 }
 
-fn decode(bytes: &[u8], dialect: &Dialect) -> String {
+fn decode_text(bytes: &[u8], dialect: &Dialect) -> String {
     let declared = dialect
         .encoding
         .as_deref()

@@ -231,21 +231,24 @@ impl Datatype {
 
     /// Returns the lexical form of a text, or the reason why it is none of this type.
     pub(super) fn parse(&self, text: &str) -> Result<String, String> {
-        let value = self.parse_unbounded(text)?;
+        if let (Family::Text | Family::Binary | Family::Duration, Format::Pattern(pattern)) =
+            (self.family, &self.format)
+            && !pattern.is_match(text)
+        {
+            return Err(format!("{text:?} does not match the format"));
+        }
+        let value = self
+            .lexical_form(text)
+            .ok_or_else(|| format!("{text:?} is no {}", self.base))?;
         self.check_length(&value)?;
         self.check_bounds(&value)?;
         Ok(value)
     }
 
-    fn parse_unbounded(&self, text: &str) -> Result<String, String> {
-        let wrong = || format!("{text:?} is no {}", self.base);
+    /// Returns the lexical form of a text, whatever the pattern, the length and the bounds of the type are.
+    fn lexical_form(&self, text: &str) -> Option<String> {
         match self.family {
             Family::Text | Family::Binary | Family::Duration => {
-                if let Format::Pattern(pattern) = &self.format
-                    && !pattern.is_match(text)
-                {
-                    return Err(format!("{text:?} does not match the format"));
-                }
                 let is_valid = match (self.family, self.base) {
                     (Family::Duration, "dayTimeDuration") => {
                         DayTimeDuration::from_str(text).is_ok()
@@ -256,16 +259,16 @@ impl Datatype {
                     (Family::Duration, _) => Duration::from_str(text).is_ok(),
                     _ => true,
                 };
-                is_valid.then(|| text.to_owned()).ok_or_else(wrong)
+                is_valid.then(|| text.to_owned())
             }
             Family::Boolean => match &self.format {
-                Format::Boolean { yes, .. } if text == yes => Ok("true".to_owned()),
-                Format::Boolean { no, .. } if text == no => Ok("false".to_owned()),
-                Format::Boolean { .. } => Err(wrong()),
+                Format::Boolean { yes, .. } if text == yes => Some("true".to_owned()),
+                Format::Boolean { no, .. } if text == no => Some("false".to_owned()),
+                Format::Boolean { .. } => None,
                 _ => match text {
-                    "true" | "1" => Ok("true".to_owned()),
-                    "false" | "0" => Ok("false".to_owned()),
-                    _ => Err(wrong()),
+                    "true" | "1" => Some("true".to_owned()),
+                    "false" | "0" => Some("false".to_owned()),
+                    _ => None,
                 },
             },
             Family::Integer(..) | Family::Decimal | Family::Float => {
@@ -274,13 +277,13 @@ impl Datatype {
                     Format::Number(format) => format,
                     _ => &default,
                 };
-                format.parse(text, self.family).ok_or_else(wrong)
+                format.parse(text, self.family)
             }
             Family::Date | Family::Time | Family::DateTime => match &self.format {
-                Format::Date(format) => format.parse(text, self.family).ok_or_else(wrong),
-                _ => self.parse_date(text).ok_or_else(wrong),
+                Format::Date(format) => format.parse(text, self.family),
+                _ => self.parse_date(text),
             },
-            Family::DatePart => self.parse_date(text).ok_or_else(wrong),
+            Family::DatePart => self.parse_date(text),
         }
     }
 
@@ -415,17 +418,21 @@ pub(super) struct NumberPattern {
     exponent: Option<(usize, bool)>,
 }
 
+/// Characters of the digits of a number pattern.
+const DIGIT_CHARACTERS: [char; 4] = ['0', '#', ',', '.'];
+
 impl NumberPattern {
     /// Parses a pattern. It always has `.` and `,` (TR 35), whatever characters the cells have.
     pub(super) fn parse(pattern: &str) -> Option<Self> {
-        let is_digit = |c: char| matches!(c, '0' | '#' | ',' | '.');
-        let start = pattern.find(is_digit)?;
+        let start = pattern.find(DIGIT_CHARACTERS)?;
         let prefix = &pattern[..start];
         let mut rest = &pattern[start..];
         if !prefix.chars().all(|c| matches!(c, '+' | '-' | '%' | '‰')) {
             return None;
         }
-        let end = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
+        let end = rest
+            .find(|c| !DIGIT_CHARACTERS.contains(&c))
+            .unwrap_or(rest.len());
         let digits = &rest[..end];
         rest = &rest[end..];
         let mut parsed = Self {
@@ -767,17 +774,17 @@ impl DateFormat {
             pieces.push(piece);
             place += length;
         }
-        let has =
-            |wanted: fn(&DatePiece) -> bool| pieces.iter().filter(|piece| wanted(piece)).count();
-        let date = [
-            has(|piece| *piece == DatePiece::Year),
-            has(|piece| matches!(piece, DatePiece::Month(_))),
-            has(|piece| matches!(piece, DatePiece::Day(_))),
-        ];
-        let time = [
-            has(|piece| *piece == DatePiece::Hour),
-            has(|piece| *piece == DatePiece::Minute),
-        ];
+        let (mut date, mut time) = ([0; 3], [0; 2]);
+        for piece in &pieces {
+            match piece {
+                DatePiece::Year => date[0] += 1,
+                DatePiece::Month(_) => date[1] += 1,
+                DatePiece::Day(_) => date[2] += 1,
+                DatePiece::Hour => time[0] += 1,
+                DatePiece::Minute => time[1] += 1,
+                _ => {}
+            }
+        }
         let has_date = date == [1, 1, 1];
         let has_no_date = date == [0, 0, 0];
         let has_time = time == [1, 1];

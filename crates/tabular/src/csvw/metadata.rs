@@ -2,7 +2,7 @@
 //!
 //! A value that a property does not permit is ignored with a warning. What the specification calls an error ends the processing.
 
-use super::context::{expand_prefixed, expand_property, expand_type};
+use super::context::{expand_prefixed_name, expand_property, expand_type};
 use super::datatype::{
     Bound, Datatype, DateFormat, Family, Format, NumberFormat, NumberPattern, builtin_iri, family,
     is_builtin_iri, whole_pattern,
@@ -340,7 +340,7 @@ impl<'r> MetadataReader<'r> {
     fn table_group(&mut self, object: &Object) -> Result<TableGroup, CsvwError> {
         let (annotations, notes) = self.check_properties(object, Kind::TableGroup)?;
         let id = self.id(object, Kind::TableGroup)?;
-        let inherited = self.inherited(object, &Inherited::default())?;
+        let inherited = self.read_inherited_properties(object, &Inherited::default())?;
         let schema = object.get("tableSchema");
         let dialect = object.get("dialect");
         let dialect = match dialect {
@@ -384,7 +384,7 @@ impl<'r> MetadataReader<'r> {
     ) -> Result<Table, CsvwError> {
         let (annotations, notes) = self.check_properties(object, Kind::Table)?;
         let id = self.id(object, Kind::Table)?;
-        let inherited = self.inherited(object, parent)?;
+        let inherited = self.read_inherited_properties(object, parent)?;
         let url = match object.get("url") {
             Some(Value::String(url)) => self.resolve(url),
             Some(_) => {
@@ -465,7 +465,7 @@ impl<'r> MetadataReader<'r> {
     fn schema_object(&mut self, object: &Object, table: &mut Table) -> Result<(), CsvwError> {
         self.check_properties(object, Kind::Schema)?;
         table.schema_id = self.id(object, Kind::Schema)?;
-        table.inherited = self.inherited(object, &table.inherited)?;
+        table.inherited = self.read_inherited_properties(object, &table.inherited)?;
         match object.get("columns") {
             Some(Value::Array(columns)) => {
                 let mut read = Vec::new();
@@ -551,7 +551,7 @@ impl<'r> MetadataReader<'r> {
                 )));
             }
         }
-        let columns = strings(object.get("columnReference"));
+        let columns = list_strings(object.get("columnReference"));
         if columns.is_empty() || columns.iter().any(|name| !names.contains(name)) {
             return Err(CsvwError::new("a foreign key refers to an unknown column"));
         }
@@ -568,24 +568,24 @@ impl<'r> MetadataReader<'r> {
                 )));
             }
         }
-        let resolved = |key: &str| {
-            reference
-                .get(key)
-                .and_then(Value::as_str)
-                .map(|text| self.resolve(text))
-        };
         Ok(Some(ForeignKey {
             columns,
-            resource: resolved("resource"),
-            schema: resolved("schemaReference"),
-            referenced: strings(reference.get("columnReference")),
+            resource: self.resolve_member(reference, "resource"),
+            schema: self.resolve_member(reference, "schemaReference"),
+            referenced: list_strings(reference.get("columnReference")),
         }))
+    }
+
+    /// Returns the address in a member of an object, if the member is a text.
+    fn resolve_member(&self, object: &Object, key: &str) -> Option<String> {
+        let reference = object.get(key)?.as_str()?;
+        Some(self.resolve(reference))
     }
 
     fn column(&mut self, object: &Object, parent: &Inherited) -> Result<Column, CsvwError> {
         let (annotations, _) = self.check_properties(object, Kind::Column)?;
         self.id(object, Kind::Column)?;
-        let inherited = self.inherited(object, parent)?;
+        let inherited = self.read_inherited_properties(object, parent)?;
         let name = match object.get("name") {
             Some(Value::String(name)) if is_column_name(name) => Some(name.clone()),
             Some(_) => {
@@ -629,7 +629,7 @@ impl<'r> MetadataReader<'r> {
                         self.warn(format!("{language} is no language tag"));
                         continue;
                     }
-                    let texts = strings(Some(value));
+                    let texts = list_strings(Some(value));
                     let count = value.as_array().map_or(1, Vec::len);
                     if texts.len() < count {
                         self.warn("a title is no string");
@@ -831,8 +831,8 @@ impl<'r> MetadataReader<'r> {
                     header = Some(*value);
                     true
                 }
-                ("headerRowCount", value) if count(value).is_some() => {
-                    header_rows = count(value);
+                ("headerRowCount", value) if parse_count(value).is_some() => {
+                    header_rows = parse_count(value);
                     true
                 }
                 ("lineTerminators", Value::String(_)) => true,
@@ -847,16 +847,16 @@ impl<'r> MetadataReader<'r> {
                     dialect.skips_blank_rows = *value;
                     true
                 }
-                ("skipColumns", value) if count(value).is_some() => {
-                    dialect.skip_columns = count(value).unwrap_or_default();
+                ("skipColumns", value) if parse_count(value).is_some() => {
+                    dialect.skip_columns = parse_count(value).unwrap_or_default();
                     true
                 }
                 ("skipInitialSpace", Value::Bool(value)) => {
                     dialect.skips_initial_space = *value;
                     true
                 }
-                ("skipRows", value) if count(value).is_some() => {
-                    dialect.skip_rows = count(value).unwrap_or_default();
+                ("skipRows", value) if parse_count(value).is_some() => {
+                    dialect.skip_rows = parse_count(value).unwrap_or_default();
                     true
                 }
                 ("trim", Value::Bool(value)) => {
@@ -885,7 +885,11 @@ impl<'r> MetadataReader<'r> {
         Ok(Some(dialect))
     }
 
-    fn inherited(&mut self, object: &Object, parent: &Inherited) -> Result<Inherited, CsvwError> {
+    fn read_inherited_properties(
+        &mut self,
+        object: &Object,
+        parent: &Inherited,
+    ) -> Result<Inherited, CsvwError> {
         let mut inherited = parent.clone();
         for (key, value) in object {
             match (key.as_str(), value) {
@@ -925,7 +929,7 @@ impl<'r> MetadataReader<'r> {
                     if !elements.iter().all(Value::is_string) {
                         self.warn("an element of `null` is no string");
                     }
-                    inherited.null = Some(strings(Some(value)));
+                    inherited.null = Some(list_strings(Some(value)));
                 }
                 ("ordered", Value::Bool(value)) => inherited.is_ordered = Some(*value),
                 ("required", Value::Bool(value)) => inherited.is_required = Some(*value),
@@ -974,7 +978,7 @@ impl<'r> MetadataReader<'r> {
                     return Err(CsvwError::new("the @id of a datatype is a blank node"));
                 }
                 Some(id) => {
-                    let id = expand_prefixed(id).unwrap_or_else(|| self.resolve(id));
+                    let id = expand_prefixed_name(id).unwrap_or_else(|| self.resolve(id));
                     if is_builtin_iri(&id) {
                         return Err(CsvwError::new(
                             "the @id of a datatype is that of a built-in one",
@@ -1062,7 +1066,7 @@ impl<'r> MetadataReader<'r> {
             if !is_text {
                 return Err(CsvwError::new(format!("`{key}` of {}", datatype.base)));
             }
-            match count(value) {
+            match parse_count(value) {
                 Some(length) => *target = Some(length),
                 None => self.warn(format!("`{key}` is no number")),
             }
@@ -1129,20 +1133,22 @@ impl<'r> MetadataReader<'r> {
                 "a property has more than {MAX_ANNOTATION_NESTING} levels of nesting"
             )));
         }
-        let literal =
-            |text: String, datatype: Option<&str>, language: Option<String>| Annotation::Literal {
-                text,
-                datatype: datatype.and_then(builtin_iri),
-                language,
-            };
         Ok(match value {
-            Value::String(text) => literal(text.clone(), None, self.language.clone()),
-            Value::Bool(value) => literal(value.to_string(), Some("boolean"), None),
+            Value::String(text) => Annotation::Literal {
+                text: text.clone(),
+                datatype: None,
+                language: self.language.clone(),
+            },
+            Value::Bool(value) => builtin_literal(value.to_string(), "boolean"),
             Value::Number(number) if number.is_f64() => {
-                literal(number.to_string(), Some("double"), None)
+                builtin_literal(number.to_string(), "double")
             }
-            Value::Number(number) => literal(number.to_string(), Some("integer"), None),
-            Value::Null => literal(String::new(), None, None),
+            Value::Number(number) => builtin_literal(number.to_string(), "integer"),
+            Value::Null => Annotation::Literal {
+                text: String::new(),
+                datatype: None,
+                language: None,
+            },
             Value::Array(elements) => {
                 let mut read = Vec::new();
                 for element in elements {
@@ -1173,7 +1179,7 @@ impl<'r> MetadataReader<'r> {
                 return Err(CsvwError::new("an @id is a blank node"));
             }
             Some(Value::String(id)) => {
-                Some(expand_prefixed(id).unwrap_or_else(|| self.resolve(id)))
+                Some(expand_prefixed_name(id).unwrap_or_else(|| self.resolve(id)))
             }
             Some(_) => return Err(CsvwError::new("an @id is no string")),
             None => None,
@@ -1266,7 +1272,7 @@ fn note_property(key: &str) -> Option<String> {
     (key == "note" || key == "notes").then(|| "http://www.w3.org/ns/csvw#note".to_owned())
 }
 
-fn strings(value: Option<&Value>) -> Vec<String> {
+fn list_strings(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) => vec![text.clone()],
         Some(Value::Array(elements)) => elements
@@ -1278,7 +1284,7 @@ fn strings(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-fn count(value: &Value) -> Option<usize> {
+fn parse_count(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|count| usize::try_from(count).ok())
 }
 
@@ -1292,27 +1298,36 @@ fn check_type(object: &Object, expected: &str) -> Result<(), CsvwError> {
     }
 }
 
+fn builtin_literal(text: String, datatype: &str) -> Annotation {
+    Annotation::Literal {
+        text,
+        datatype: builtin_iri(datatype),
+        language: None,
+    }
+}
+
 fn check_bounds(datatype: &Datatype) -> Result<(), CsvwError> {
-    let find = |wanted: Bound| datatype.bounds.iter().find(|(bound, _)| *bound == wanted);
-    let (least, above) = (find(Bound::MinInclusive), find(Bound::MinExclusive));
-    let (most, below) = (find(Bound::MaxInclusive), find(Bound::MaxExclusive));
+    let (least, above) = (
+        find_bound(datatype, Bound::MinInclusive),
+        find_bound(datatype, Bound::MinExclusive),
+    );
+    let (most, below) = (
+        find_bound(datatype, Bound::MaxInclusive),
+        find_bound(datatype, Bound::MaxExclusive),
+    );
     if (least.is_some() && above.is_some()) || (most.is_some() && below.is_some()) {
         return Err(CsvwError::new(
             "a datatype has an inclusive and an exclusive bound",
         ));
     }
-    let order = |low: Option<&(Bound, String)>, high: Option<&(Bound, String)>| {
-        low.zip(high)
-            .and_then(|((_, low), (_, high))| datatype.compare(low, high))
-    };
-    let contradicts = order(least, most) == Some(Ordering::Greater)
+    let contradicts = compare_bounds(datatype, least, most) == Some(Ordering::Greater)
         || matches!(
-            order(least, below),
+            compare_bounds(datatype, least, below),
             Some(Ordering::Greater | Ordering::Equal)
         )
-        || order(above, below) == Some(Ordering::Greater)
+        || compare_bounds(datatype, above, below) == Some(Ordering::Greater)
         || matches!(
-            order(above, most),
+            compare_bounds(datatype, above, most),
             Some(Ordering::Greater | Ordering::Equal)
         );
     if contradicts {
@@ -1321,6 +1336,19 @@ fn check_bounds(datatype: &Datatype) -> Result<(), CsvwError> {
         ));
     }
     Ok(())
+}
+
+fn find_bound(datatype: &Datatype, bound: Bound) -> Option<&str> {
+    datatype
+        .bounds
+        .iter()
+        .find(|(other, _)| *other == bound)
+        .map(|(_, limit)| limit.as_str())
+}
+
+/// Compares two bounds; `None` if one is missing, or the type has no order.
+fn compare_bounds(datatype: &Datatype, low: Option<&str>, high: Option<&str>) -> Option<Ordering> {
+    datatype.compare(low?, high?)
 }
 
 fn check_columns(columns: &[Column]) -> Result<(), CsvwError> {
@@ -1415,8 +1443,11 @@ fn is_column_name(name: &str) -> bool {
     let Some(first) = rest.next() else {
         return false;
     };
-    let is_character = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '%');
-    first != '_' && is_character(first) && rest.all(is_character)
+    first != '_' && is_name_character(first) && rest.all(is_name_character)
+}
+
+fn is_name_character(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '.' | '%')
 }
 
 /// Returns true for a well-formed language tag.

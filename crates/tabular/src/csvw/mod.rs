@@ -166,7 +166,7 @@ impl<'r> Converter<'r> {
             }
             warnings.push(format!("{place} does not describe {address}"));
         }
-        Ok(convert::undescribed(address))
+        Ok(convert::group_without_metadata(address))
     }
 
     /// Returns the addresses of possible metadata of a table, first to last.

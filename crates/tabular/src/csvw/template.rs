@@ -42,7 +42,7 @@ impl Template {
             if start > 0 {
                 parts.push(Part::Text(rest[..start].to_owned()));
             }
-            parts.push(expression(&rest[start + 1..start + length]));
+            parts.push(parse_expression(&rest[start + 1..start + length]));
             rest = &rest[start + length + 1..];
         }
         if !rest.is_empty() {
@@ -66,7 +66,7 @@ impl Template {
     }
 }
 
-fn expression(text: &str) -> Part {
+fn parse_expression(text: &str) -> Part {
     let (operator, names) = match text.chars().next() {
         Some('+') => (Operator::Reserved, &text[1..]),
         Some('#') => (Operator::Fragment, &text[1..]),

@@ -58,8 +58,8 @@ pub fn coverage_expressions(text: &str) -> Vec<CoverageExpression> {
     let mut position = 0;
     while position < words.len() {
         let period =
-            || temporal::expression_at(&words, position).map(|(value, next)| (Some(value), next));
-        match period().or_else(|| place_at(&words, position)) {
+            temporal::expression_at(&words, position).map(|(value, next)| (Some(value), next));
+        match period.or_else(|| place_at(&words, position)) {
             Some((value, next)) if words.stand_alone(position, next) => {
                 let range = words.list[position].range.start..words.list[next - 1].range.end;
                 expressions.extend(value.map(|value| CoverageExpression { range, value }));
@@ -91,17 +91,10 @@ pub fn place_name(bounds: BoundingBox) -> Option<&'static str> {
 
 /// Returns the place with the longest name at a word, and the position of the word after it. No place: it is another name.
 fn place_at(words: &Words<'_>, position: usize) -> Option<(Option<CoverageValue>, usize)> {
-    let is_here = |name: &FoldedName| {
-        let typed = || words.as_typed(position, position + name.words.len());
-        words.has_name(position, &name.words)
-            && name
-                .place
-                .is_none_or(|(_, name)| !name.is_exact || typed() == name.text)
-    };
     let name = FOLDED_NAMES
-        .get(words.folded(position)?)?
+        .get(words.folded_word(position)?)?
         .iter()
-        .find(|name| is_here(name))?;
+        .find(|name| words.has_name(position, name))?;
     let value = name.place.map(|(place, _)| CoverageValue::Place {
         name: place.name,
         bounds: place.bounds,
@@ -124,15 +117,14 @@ struct Words<'t> {
 
 impl<'t> Words<'t> {
     fn new(text: &'t str) -> Self {
-        let is_inside = |c: char| c.is_alphanumeric() || is_combining_mark(c);
         let mut list = Vec::new();
         let mut start = None;
         for (position, c) in text.char_indices().chain([(text.len(), ' ')]) {
             match start {
-                None if is_inside(c) => start = Some(position),
-                Some(first) if !is_inside(c) => {
+                None if is_word_char(c) => start = Some(position),
+                Some(first) if !is_word_char(c) => {
                     list.push(Word {
-                        folded: folded(&text[first..position]),
+                        folded: fold_text(&text[first..position]),
                         range: first..position,
                     });
                     start = None;
@@ -147,7 +139,7 @@ impl<'t> Words<'t> {
         self.list.len()
     }
 
-    fn folded(&self, place: usize) -> Option<&str> {
+    fn folded_word(&self, place: usize) -> Option<&str> {
         self.list.get(place).map(|word| word.folded.as_str())
     }
 
@@ -173,21 +165,26 @@ impl<'t> Words<'t> {
         self.has_words(place, phrase, &["", "'", "’"])
     }
 
-    /// Returns true if the words from `place` on are those of a name. Only spaces, hyphens or apostrophes separate them.
-    fn has_name(&self, place: usize, name: &[String]) -> bool {
-        self.has_words(place, name, &["", "-", "'", "’"])
+    /// Returns true if the words from `place` on are those of a name. Only spaces, hyphens or apostrophes separate them. An
+    /// exact name must be written in its letter case and with its accents.
+    fn has_name(&self, place: usize, name: &FoldedName) -> bool {
+        let count = name.words.len();
+        self.has_words(place, &name.words, &["", "-", "'", "’"])
+            && name.place.is_none_or(|(_, name)| {
+                !name.is_exact || self.original_text(place, place + count) == name.text
+            })
     }
 
-    fn has_words(&self, place: usize, wanted: &[impl AsRef<str>], separators: &[&str]) -> bool {
-        wanted.iter().enumerate().all(|(offset, word)| {
+    fn has_words(&self, place: usize, expected: &[impl AsRef<str>], separators: &[&str]) -> bool {
+        expected.iter().enumerate().all(|(offset, word)| {
             let at = place + offset;
-            self.folded(at) == Some(word.as_ref())
+            self.folded_word(at) == Some(word.as_ref())
                 && (offset == 0 || separators.contains(&self.gap_before(at)))
         })
     }
 
     /// Returns the text from a word to the one before `next`.
-    fn as_typed(&self, first: usize, next: usize) -> &'t str {
+    fn original_text(&self, first: usize, next: usize) -> &'t str {
         &self.text[self.list[first].range.start..self.list[next - 1].range.end]
     }
 
@@ -213,8 +210,12 @@ fn may_follow(text: &str) -> bool {
     }
 }
 
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c)
+}
+
 /// Returns a text in lower case and without accents.
-fn folded(text: &str) -> String {
+fn fold_text(text: &str) -> String {
     text.nfd()
         .filter(|c| !is_combining_mark(*c))
         .flat_map(char::to_lowercase)

@@ -1,7 +1,7 @@
 //! The names of places as words.
 
 use super::super::places::{Place, PlaceName};
-use super::folded;
+use super::fold_text;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -30,22 +30,16 @@ pub(super) struct FoldedName {
 
 /// The names that are recognized, by their first word. Those of more words are first.
 pub(super) static FOLDED_NAMES: LazyLock<HashMap<String, Vec<FoldedName>>> = LazyLock::new(|| {
-    let words = |name: &str| -> Vec<String> {
-        folded(name)
-            .split([' ', '-', '\''])
-            .map(str::to_owned)
-            .collect()
-    };
     let mut names: Vec<FoldedName> = OTHER_NAMES
         .map(|name| FoldedName {
-            words: words(name),
+            words: split_name(name),
             place: None,
         })
         .into();
     for place in Place::all() {
         for &name in &place.names {
             names.push(FoldedName {
-                words: words(name.text),
+                words: split_name(name.text),
                 place: Some((place, name)),
             });
         }
@@ -60,3 +54,11 @@ pub(super) static FOLDED_NAMES: LazyLock<HashMap<String, Vec<FoldedName>>> = Laz
     }
     by_first_word
 });
+
+/// Splits a name into words in lower case and without accents.
+fn split_name(name: &str) -> Vec<String> {
+    fold_text(name)
+        .split([' ', '-', '\''])
+        .map(str::to_owned)
+        .collect()
+}

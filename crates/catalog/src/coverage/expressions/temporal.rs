@@ -129,12 +129,11 @@ const OF: [&str; 3] = ["of", "de", "del"];
 
 /// Returns the period of a year, a month or a day.
 fn period_of(year: i32, month: Option<u32>, day: Option<u32>) -> Option<Period> {
-    let part = |number: Option<u32>| {
-        number
-            .map(|number| format!("-{number:02}"))
-            .unwrap_or_default()
-    };
-    Period::from_date_text(&format!("{year:04}{}{}", part(month), part(day)))
+    let mut date = format!("{year:04}");
+    for number in [month, day].into_iter().flatten() {
+        date += &format!("-{number:02}");
+    }
+    Period::from_date_text(&date)
 }
 
 /// Returns the period of the expression that begins at a word, and the place of the word after it.
@@ -163,7 +162,7 @@ fn after_fillers(words: &Words<'_>, place: usize) -> usize {
     let mut next = place;
     while next < place + MAX_FILLERS
         && words
-            .folded(next)
+            .folded_word(next)
             .is_some_and(|word| FILLERS.contains(&word))
     {
         next += 1;
@@ -177,21 +176,28 @@ fn continues_date(words: &Words<'_>, place: usize) -> bool {
     let Some(before) = place.checked_sub(1) else {
         return false;
     };
-    let is_day = |place: usize| (1..=2).any(|digits| number_at(words, place, digits).is_some());
-    let is_month = |place: usize| month_name(words, place).is_some();
-    if is_month(before) && cue_at(words, place).is_some() || is_day(before) && is_month(place) {
+    if is_month_at(words, before) && cue_at(words, place).is_some()
+        || is_day_at(words, before) && is_month_at(words, place)
+    {
         return true;
     }
-    if !is_day(place) && !is_month(place) {
+    if !is_day_at(words, place) && !is_month_at(words, place) {
         return false;
     }
-    let follows = |phrase: &&[&str]| {
-        place
-            .checked_sub(phrase.len() + 1)
-            .is_some_and(|month| is_month(month) && words.has_phrase(month + 1, phrase))
-    };
-    is_month(before) && DASHES.contains(&words.gap_before(place))
-        || TO.iter().chain(AND).any(follows)
+    is_month_at(words, before) && DASHES.contains(&words.gap_before(place))
+        || TO.iter().chain(AND).any(|phrase| {
+            place.checked_sub(phrase.len() + 1).is_some_and(|month| {
+                is_month_at(words, month) && words.has_phrase(month + 1, phrase)
+            })
+        })
+}
+
+fn is_day_at(words: &Words<'_>, place: usize) -> bool {
+    (1..=2).any(|digits| number_at(words, place, digits).is_some())
+}
+
+fn is_month_at(words: &Words<'_>, place: usize) -> bool {
+    month_name(words, place).is_some()
 }
 
 /// Returns the period from a month to another of the same year, as in "May to July 2015", and the place of the word after it.
@@ -253,7 +259,7 @@ fn end_of_range(
     cue: Option<Cue>,
     place: usize,
 ) -> Option<(Option<Period>, usize)> {
-    words.folded(place)?;
+    words.folded_word(place)?;
     if DASHES.contains(&words.gap_before(place)) {
         return end_at(words, place);
     }
@@ -307,20 +313,24 @@ fn date_at(words: &Words<'_>, place: usize) -> Option<(Period, usize)> {
 /// Returns the date of ISO 8601 that begins with the year at a word. A year with the last digits of the next one, such as 2009-10, is
 /// none: these are seasons and fiscal years.
 fn iso_date(words: &Words<'_>, year: i32, place: usize) -> Option<(Period, usize)> {
-    let part = |place: usize| number_at(words, place, 2).filter(|_| words.between(place) == "-");
-    let Some(month) = part(place + 1) else {
+    let Some(month) = hyphenated_number_at(words, place + 1) else {
         return Some((period_of(year, None, None)?, place + 1));
     };
-    match part(place + 2) {
+    match hyphenated_number_at(words, place + 2) {
         Some(day) => Some((period_of(year, Some(month), Some(day))?, place + 3)),
         None if i64::from(month) == i64::from(year + 1) % 100 => None,
         None => Some((period_of(year, Some(month), None)?, place + 2)),
     }
 }
 
+/// Returns the number of two digits at a word, if a hyphen precedes it.
+fn hyphenated_number_at(words: &Words<'_>, place: usize) -> Option<u32> {
+    number_at(words, place, 2).filter(|_| words.between(place) == "-")
+}
+
 /// Returns the number of the month that a word names, from 1.
 fn month_name(words: &Words<'_>, place: usize) -> Option<u32> {
-    let name = words.folded(place)?;
+    let name = words.folded_word(place)?;
     (1..)
         .zip(MONTHS)
         .find_map(|(month, names)| names.contains(&name).then_some(month))
@@ -329,7 +339,9 @@ fn month_name(words: &Words<'_>, place: usize) -> Option<u32> {
 /// Returns the year after the month at a word, and the place of the word after it.
 fn year_after_month(words: &Words<'_>, month: usize) -> Option<(i32, usize)> {
     let next = month + 1;
-    let has_of = words.folded(next).is_some_and(|word| OF.contains(&word));
+    let has_of = words
+        .folded_word(next)
+        .is_some_and(|word| OF.contains(&word));
     let place = next + usize::from(has_of);
     let is_connected = (next..=place).all(|place| words.gap_before(place).is_empty());
     Some((year_at(words, place).filter(|_| is_connected)?, place + 1))
@@ -344,7 +356,7 @@ fn year_at(words: &Words<'_>, place: usize) -> Option<i32> {
 
 /// Returns the number at a word if it has exactly `digits` digits.
 fn number_at(words: &Words<'_>, place: usize, digits: usize) -> Option<u32> {
-    let word = words.folded(place)?;
+    let word = words.folded_word(place)?;
     let is_number = word.len() == digits && word.bytes().all(|byte| byte.is_ascii_digit());
     word.parse().ok().filter(|_| is_number)
 }

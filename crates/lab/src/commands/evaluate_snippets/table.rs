@@ -35,11 +35,11 @@ impl Format {
     pub(super) fn write(self, out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
         let head = HEAD.map(str::to_owned);
         let cells: Vec<[String; 12]> = std::iter::once(head)
-            .chain(rows.iter().map(cells))
+            .chain(rows.iter().map(format_cells))
             .collect();
         match self {
-            Self::Table => aligned(out, &cells),
-            Self::Markdown => markdown(out, &cells),
+            Self::Table => write_columns(out, &cells),
+            Self::Markdown => write_markdown(out, &cells),
             Self::Csv => cells
                 .iter()
                 .try_for_each(|row| writeln!(out, "{}", row.join(","))),
@@ -51,38 +51,34 @@ impl Format {
     }
 }
 
-fn cells(row: &Row) -> [String; 12] {
-    let measure = |name| {
-        row.means
-            .get(name)
-            .map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
-    };
-    let [skm, ent, desc, link, kw, qry] = Report::NAMES.map(measure);
-    let number = |value: f64| format!("{value:.2}");
+fn format_cells(row: &Row) -> [String; 12] {
+    let [skm, ent, desc, link, kw, qry] = Report::NAMES.map(|name| match row.means.get(name) {
+        Some(value) => format!("{value:.4}"),
+        None => "-".to_owned(),
+    });
     [
         row.method.clone(),
         row.snippets.to_string(),
         row.failures.to_string(),
-        number(row.triples),
+        format!("{:.2}", row.triples),
         skm,
         ent,
         desc,
         link,
         kw,
         qry,
-        number(row.milliseconds),
-        number(row.p95_milliseconds),
+        format!("{:.2}", row.milliseconds),
+        format!("{:.2}", row.p95_milliseconds),
     ]
 }
 
-fn aligned(out: &mut impl Write, rows: &[[String; 12]]) -> io::Result<()> {
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: [usize; 12] = std::array::from_fn(width);
+fn write_columns(out: &mut impl Write, rows: &[[String; 12]]) -> io::Result<()> {
+    let mut widths = [0; 12];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
     for row in rows {
         write!(out, "{:<1$}", row[0], widths[0])?;
         for (cell, width) in row.iter().zip(widths).skip(1) {
@@ -93,7 +89,7 @@ fn aligned(out: &mut impl Write, rows: &[[String; 12]]) -> io::Result<()> {
     Ok(())
 }
 
-fn markdown(out: &mut impl Write, rows: &[[String; 12]]) -> io::Result<()> {
+fn write_markdown(out: &mut impl Write, rows: &[[String; 12]]) -> io::Result<()> {
     for (place, row) in rows.iter().enumerate() {
         writeln!(out, "| {} |", row.join(" | "))?;
         if place == 0 {

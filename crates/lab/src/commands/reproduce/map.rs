@@ -8,20 +8,20 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::collections::BTreeMap;
 
 /// Sizes in pixels: the square of the map, the legend beside it, and the title above it.
-const SIDE: u32 = 900;
-const LEGEND: u32 = 240;
-const TITLE: u32 = 44;
+const MAP_SIDE: u32 = 900;
+const LEGEND_WIDTH: u32 = 240;
+const TITLE_HEIGHT: u32 = 44;
 /// Distance in pixels between the outermost papers and the border.
-const MARGIN: f64 = 24.0;
-const POINT: i32 = 3;
+const MAP_MARGIN: f64 = 24.0;
+const POINT_RADIUS: i32 = 3;
 const UNLABELED: RGBColor = RGBColor(0xd4, 0xd4, 0xd4);
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 /// Labels of fewer papers have no name in the map.
 const MIN_NAMED_PAPERS: usize = 5;
 const NAME_HEIGHT: i32 = 15;
 /// Width in pixels of a letter of a name. Names must not overlap.
-const LETTER: f64 = 7.4;
-const LINE: i32 = 20;
+const LETTER_WIDTH: f64 = 7.4;
+const LINE_HEIGHT: i32 = 20;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -37,9 +37,10 @@ pub(super) fn draw(map: &PaperMap) -> anyhow::Result<String> {
     let mut svg = String::new();
     {
         let root =
-            SVGBackend::with_string(&mut svg, (SIDE + LEGEND, SIDE + TITLE)).into_drawing_area();
-        root.fill(&WHITE).map_err(failed)?;
-        let (title, below) = root.split_vertically(TITLE);
+            SVGBackend::with_string(&mut svg, (MAP_SIDE + LEGEND_WIDTH, MAP_SIDE + TITLE_HEIGHT))
+                .into_drawing_area();
+        root.fill(&WHITE).map_err(drawing_error)?;
+        let (title, below) = root.split_vertically(TITLE_HEIGHT);
         let text = format!(
             "{} papers by {} and t-SNE: k-NN accuracy {:.1} %",
             map.points.len(),
@@ -52,29 +53,29 @@ pub(super) fn draw(map: &PaperMap) -> anyhow::Result<String> {
                 (16, 14),
                 ("sans-serif", 18).into_font().color(&INK),
             ))
-            .map_err(failed)?;
-        let (plane, legend) = below.split_horizontally(SIDE);
-        let (clusters, others) = clusters(map);
-        dots(&plane, &others, UNLABELED)?;
+            .map_err(drawing_error)?;
+        let (plane, legend) = below.split_horizontally(MAP_SIDE);
+        let (clusters, others) = group_by_label(map);
+        draw_points(&plane, &others, UNLABELED)?;
         for cluster in &clusters {
-            dots(&plane, &cluster.points, cluster.colour)?;
+            draw_points(&plane, &cluster.points, cluster.colour)?;
         }
-        names(&plane, &clusters)?;
-        explain(&legend, &clusters, others.len())?;
-        root.present().map_err(failed)?;
+        draw_names(&plane, &clusters)?;
+        draw_legend(&legend, &clusters, others.len())?;
+        root.present().map_err(drawing_error)?;
     }
     Ok(svg)
 }
 
-fn failed(error: impl std::fmt::Display) -> anyhow::Error {
+fn drawing_error(error: impl std::fmt::Display) -> anyhow::Error {
     anyhow!("the map cannot be drawn: {error}")
 }
 
 /// Groups papers by label, largest label first, and separates papers without a label.
-fn clusters(map: &PaperMap) -> (Vec<Cluster<'_>>, Vec<(i32, i32)>) {
+fn group_by_label(map: &PaperMap) -> (Vec<Cluster<'_>>, Vec<(i32, i32)>) {
     let mut by_label = BTreeMap::<&str, Vec<(i32, i32)>>::new();
     let mut others = Vec::new();
-    for (place, label) in pixels(&map.points).into_iter().zip(&map.labels) {
+    for (place, label) in map_to_pixels(&map.points).into_iter().zip(&map.labels) {
         match label {
             Some(label) => by_label.entry(label).or_default().push(place),
             None => others.push(place),
@@ -87,7 +88,7 @@ fn clusters(map: &PaperMap) -> (Vec<Cluster<'_>>, Vec<(i32, i32)>) {
         coloured
             .map(|(place, (label, points))| Cluster {
                 label,
-                colour: colour(place),
+                colour: label_colour(place),
                 points,
             })
             .collect(),
@@ -96,65 +97,65 @@ fn clusters(map: &PaperMap) -> (Vec<Cluster<'_>>, Vec<(i32, i32)>) {
 }
 
 /// Maps points to pixels of the square and keeps their proportions.
-fn pixels(points: &[[f32; 2]]) -> Vec<(i32, i32)> {
-    let bounds = |axis: usize| {
-        let values = points.iter().map(|point| f64::from(point[axis]));
-        (
-            values.clone().fold(f64::INFINITY, f64::min),
-            values.fold(f64::NEG_INFINITY, f64::max),
-        )
-    };
-    let ((left, right), (bottom, top)) = (bounds(0), bounds(1));
-    let room = f64::from(SIDE) - 2.0 * MARGIN;
+fn map_to_pixels(points: &[[f32; 2]]) -> Vec<(i32, i32)> {
+    let ((left, right), (bottom, top)) = (axis_bounds(points, 0), axis_bounds(points, 1));
+    let room = f64::from(MAP_SIDE) - 2.0 * MAP_MARGIN;
     // Points at one position have no extent to scale.
     let scale = room / (right - left).max(top - bottom).max(1e-9);
-    let centred = |value: f64, low: f64, high: f64| {
-        (value - (low + high) / 2.0) * scale + f64::from(SIDE) / 2.0
-    };
-    let pixel = |point: &[f32; 2]| {
-        let (x, y) = (
-            centred(f64::from(point[0]), left, right),
-            centred(f64::from(point[1]), bottom, top),
-        );
-        (x as i32, SIDE as i32 - y as i32)
-    };
-    points.iter().map(pixel).collect()
+    let half = f64::from(MAP_SIDE) / 2.0;
+    let mut pixels = Vec::with_capacity(points.len());
+    for &[x, y] in points {
+        let x = (f64::from(x) - (left + right) / 2.0) * scale + half;
+        let y = (f64::from(y) - (bottom + top) / 2.0) * scale + half;
+        pixels.push((x as i32, MAP_SIDE as i32 - y as i32));
+    }
+    pixels
+}
+
+/// Returns the smallest and the largest coordinate of points.
+fn axis_bounds(points: &[[f32; 2]], axis: usize) -> (f64, f64) {
+    let values = points.iter().map(|point| f64::from(point[axis]));
+    (
+        values.clone().fold(f64::INFINITY, f64::min),
+        values.fold(f64::NEG_INFINITY, f64::max),
+    )
 }
 
 /// Returns the colour of a label. Hues are a golden angle apart; they nearly repeat after 13 and 21 labels, so every
 /// twelve labels change lightness.
-fn colour(place: usize) -> RGBColor {
+fn label_colour(place: usize) -> RGBColor {
     let hue = (place as f64 * 0.618_033_988_75 + 0.58).fract();
     let (saturation, lightness) = [(0.75, 0.45), (0.60, 0.34), (0.70, 0.60)][place / 12 % 3];
     let (red, green, blue) = HSLColor(hue, saturation, lightness).rgb();
     RGBColor(red, green, blue)
 }
 
-fn dots(area: &Area<'_>, points: &[(i32, i32)], colour: RGBColor) -> anyhow::Result<()> {
+fn draw_points(area: &Area<'_>, points: &[(i32, i32)], colour: RGBColor) -> anyhow::Result<()> {
     for &point in points {
-        area.draw(&Circle::new(point, POINT, colour.mix(0.85).filled()))
-            .map_err(failed)?;
+        area.draw(&Circle::new(point, POINT_RADIUS, colour.mix(0.85).filled()))
+            .map_err(drawing_error)?;
     }
     Ok(())
 }
 
 /// Writes a label's name at the median of its papers, shifted so that names do not overlap.
-fn names(area: &Area<'_>, clusters: &[Cluster<'_>]) -> anyhow::Result<()> {
+fn draw_names(area: &Area<'_>, clusters: &[Cluster<'_>]) -> anyhow::Result<()> {
     let mut taken: Vec<[i32; 4]> = Vec::new();
     for cluster in clusters
         .iter()
         .filter(|cluster| cluster.points.len() >= MIN_NAMED_PAPERS)
     {
-        let Some((place, rectangle)) = free(median(&cluster.points), cluster.label, &taken) else {
+        let Some((place, rectangle)) =
+            find_free_place(median(&cluster.points), cluster.label, &taken)
+        else {
             continue;
         };
         taken.push(rectangle);
-        let style = |colour: &RGBColor| {
-            let font = ("sans-serif", f64::from(NAME_HEIGHT))
-                .into_font()
-                .style(FontStyle::Bold);
-            font.color(colour).pos(Pos::new(HPos::Center, VPos::Center))
-        };
+        let font = ("sans-serif", f64::from(NAME_HEIGHT))
+            .into_font()
+            .style(FontStyle::Bold);
+        let centre = Pos::new(HPos::Center, VPos::Center);
+        let outline = font.color(&WHITE).pos(centre);
         // A white outline keeps the name readable on points of any colour.
         for (x, y) in [
             (-1, -1),
@@ -166,34 +167,36 @@ fn names(area: &Area<'_>, clusters: &[Cluster<'_>]) -> anyhow::Result<()> {
             (-2, 0),
             (2, 0),
         ] {
-            let rim = Text::new(cluster.label, (place.0 + x, place.1 + y), style(&WHITE));
-            area.draw(&rim).map_err(failed)?;
+            let rim = Text::new(cluster.label, (place.0 + x, place.1 + y), outline.clone());
+            area.draw(&rim).map_err(drawing_error)?;
         }
-        area.draw(&Text::new(cluster.label, place, style(&INK)))
-            .map_err(failed)?;
+        let style = font.color(&INK).pos(centre);
+        area.draw(&Text::new(cluster.label, place, style))
+            .map_err(drawing_error)?;
     }
     Ok(())
 }
 
 fn median(points: &[(i32, i32)]) -> (i32, i32) {
-    let of = |mut values: Vec<i32>| {
-        values.sort_unstable();
-        values[values.len() / 2]
-    };
-    (
-        of(points.iter().map(|point| point.0).collect()),
-        of(points.iter().map(|point| point.1).collect()),
-    )
+    let (mut x, mut y): (Vec<i32>, Vec<i32>) = points.iter().copied().unzip();
+    x.sort_unstable();
+    y.sort_unstable();
+    (x[x.len() / 2], y[y.len() / 2])
 }
 
 /// Returns the nearest position above or below, within three lines, where a name overlaps no other, and its rectangle
 /// there.
-fn free(wanted: (i32, i32), label: &str, taken: &[[i32; 4]]) -> Option<((i32, i32), [i32; 4])> {
-    let half = ((label.chars().count() as f64 * LETTER / 2.0) as i32).min(SIDE as i32 / 2 - 4);
-    let x = wanted.0.clamp(half + 4, SIDE as i32 - half - 4);
+fn find_free_place(
+    preferred: (i32, i32),
+    label: &str,
+    taken: &[[i32; 4]],
+) -> Option<((i32, i32), [i32; 4])> {
+    let half =
+        ((label.chars().count() as f64 * LETTER_WIDTH / 2.0) as i32).min(MAP_SIDE as i32 / 2 - 4);
+    let x = preferred.0.clamp(half + 4, MAP_SIDE as i32 - half - 4);
     let shifts = (0..=3 * NAME_HEIGHT).flat_map(|shift| [shift, -shift]);
     shifts
-        .map(|shift| (x, wanted.1 + shift))
+        .map(|shift| (x, preferred.1 + shift))
         .find_map(|(x, y)| {
             let own = [x - half, y - NAME_HEIGHT / 2, x + half, y + NAME_HEIGHT / 2];
             taken
@@ -205,23 +208,23 @@ fn free(wanted: (i32, i32), label: &str, taken: &[[i32; 4]]) -> Option<((i32, i3
         })
 }
 
-fn explain(area: &Area<'_>, clusters: &[Cluster<'_>], others: usize) -> anyhow::Result<()> {
+fn draw_legend(area: &Area<'_>, clusters: &[Cluster<'_>], others: usize) -> anyhow::Result<()> {
     let entries = clusters
         .iter()
         .map(|cluster| (cluster.label, cluster.colour, cluster.points.len()));
     let entries = entries.chain((others > 0).then_some(("unlabelled", UNLABELED, others)));
-    let room = (SIDE as i32 - LINE) / LINE;
+    let room = (MAP_SIDE as i32 - LINE_HEIGHT) / LINE_HEIGHT;
     let font = ("sans-serif", 13).into_font();
     for (line, (label, colour, count)) in (0..room).zip(entries) {
-        let y = LINE * (line + 1);
+        let y = LINE_HEIGHT * (line + 1);
         area.draw(&Circle::new((10, y), 5, colour.filled()))
-            .map_err(failed)?;
+            .map_err(drawing_error)?;
         let style = font
             .clone()
             .color(&INK)
             .pos(Pos::new(HPos::Left, VPos::Center));
         area.draw(&Text::new(format!("{label} ({count})"), (22, y), style))
-            .map_err(failed)?;
+            .map_err(drawing_error)?;
     }
     Ok(())
 }
@@ -262,16 +265,16 @@ mod tests {
 
     #[test]
     fn a_name_moves_where_another_stands() {
-        let (first, taken) = free((450, 450), "GANs", &[]).expect("room");
-        let (second, _) = free((450, 450), "RNNs", &[taken]).expect("room");
+        let (first, taken) = find_free_place((450, 450), "GANs", &[]).expect("room");
+        let (second, _) = find_free_place((450, 450), "RNNs", &[taken]).expect("room");
         assert_eq!((first, second), ((450, 450), (450, 465)));
         assert_eq!(
-            free((2, 450), "GANs", &[]).map(|(place, _)| place),
+            find_free_place((2, 450), "GANs", &[]).map(|(place, _)| place),
             Some((18, 450)),
             "within the picture"
         );
         assert_eq!(
-            free((2, 450), &"GAN".repeat(99), &[]).map(|(place, _)| place),
+            find_free_place((2, 450), &"GAN".repeat(99), &[]).map(|(place, _)| place),
             Some((450, 450)),
             "wider than it"
         );
@@ -279,6 +282,9 @@ mod tests {
 
     #[test]
     fn points_on_one_spot_are_in_the_middle() {
-        assert_eq!(pixels(&[[1.0, 1.0], [1.0, 1.0]]), [(450, 450), (450, 450)]);
+        assert_eq!(
+            map_to_pixels(&[[1.0, 1.0], [1.0, 1.0]]),
+            [(450, 450), (450, 450)]
+        );
     }
 }

@@ -19,13 +19,13 @@ impl Paper {
 
     /// Returns the datasets that the paper lists, as ids of loaded catalogues: white space becomes `_`.
     pub(super) fn positives(&self) -> Vec<String> {
-        let given = self
+        let names = self
             .object
             .get("positives")
             .and_then(Value::as_array)
             .into_iter()
             .flatten();
-        given
+        names
             .filter_map(Value::as_str)
             .map(|name| name.split_whitespace().collect::<Vec<_>>().join("_"))
             .collect()
@@ -36,20 +36,22 @@ impl Paper {
         let Value::Object(object) = value else {
             return Err("no object".to_owned());
         };
-        let text = |key: &String| object.get(key).and_then(Value::as_str);
-        if !keys.iter().any(|key| text(key).is_some()) {
+        let mut texts = Vec::with_capacity(keys.len());
+        let mut has_text = false;
+        for key in keys {
+            let text = object.get(key).and_then(Value::as_str);
+            has_text |= text.is_some();
+            texts.push(text.unwrap_or_default().to_owned());
+        }
+        if !has_text {
             return Err(format!("no text under {}", keys.join(", ")));
         }
-        let texts = keys
-            .iter()
-            .map(|key| text(key).unwrap_or_default().to_owned())
-            .collect();
         Ok(Self { object, texts })
     }
 }
 
 /// Returns the papers of a file with their line numbers, or the error of a line. Empty lines are skipped.
-pub(super) fn papers<'k>(
+pub(super) fn read_papers<'k>(
     path: &Path,
     keys: &'k [String],
 ) -> anyhow::Result<impl Iterator<Item = (usize, Result<Paper, String>)> + 'k> {

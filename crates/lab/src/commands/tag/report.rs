@@ -2,15 +2,15 @@
 
 use super::papers::Paper;
 use lodeseek_cli::terminal::{cut, grouped};
-use lodeseek_lab::tagger::{Agreement, Mention, draw};
+use lodeseek_lab::tagger::{Agreement, Mention, draw_sample};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Number of datasets listed for each side.
 const MAX_LISTED_DATASETS: usize = 20;
-/// Number of bytes shown before and after a mention.
-const AROUND: usize = 160;
+/// Maximum number of bytes shown before and after a mention.
+const MAX_CONTEXT_BYTES: usize = 160;
 
 /// Side of a comparison of pairs of paper and dataset.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,12 +52,15 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn count(&mut self, paper: &Paper, mentions: &[Mention]) {
-        let accepted = || mentions.iter().filter_map(Mention::accepted);
-        let pairs = accepted().collect::<BTreeSet<_>>().len() as u64;
+        let accepted: Vec<_> = mentions
+            .iter()
+            .filter_map(Mention::accepted_dataset)
+            .collect();
+        let pairs = accepted.iter().collect::<BTreeSet<_>>().len() as u64;
         self.tagged.papers += 1;
         self.tagged.papers_with += u64::from(pairs > 0);
         self.tagged.pairs += pairs;
-        self.tagged.mentions += accepted().count() as u64;
+        self.tagged.mentions += accepted.len() as u64;
         self.tagged.bytes += paper
             .texts()
             .iter()
@@ -74,14 +77,14 @@ impl Report {
     ) {
         let ours: BTreeSet<String> = mentions
             .iter()
-            .filter_map(Mention::accepted)
+            .filter_map(Mention::accepted_dataset)
             .map(ToString::to_string)
             .collect();
         let theirs: BTreeSet<String> = paper.positives().into_iter().collect();
         if keeps_pairs {
             let pairs = ours.union(&theirs).map(|dataset| {
                 let (is_ours, is_theirs) = (ours.contains(dataset), theirs.contains(dataset));
-                let (why, around) = explanation(paper, mentions, dataset);
+                let (why, around) = explain_pair(paper, mentions, dataset);
                 Pair {
                     line,
                     dataset: dataset.clone(),
@@ -103,13 +106,13 @@ impl Report {
         seed: u64,
         side: Side,
     ) -> io::Result<()> {
-        let wanted = |pair: &Pair| match side {
+        let mut pairs = self.pairs;
+        pairs.retain(|pair| match side {
             Side::Ours => pair.is_ours,
             Side::OursAlone => pair.is_ours && !pair.is_theirs,
             Side::TheirsAlone => pair.is_theirs && !pair.is_ours,
-        };
-        let pairs: Vec<Pair> = self.pairs.into_iter().filter(wanted).collect();
-        for pair in draw(pairs, |pair| (pair.line, &pair.dataset), number, seed) {
+        });
+        for pair in draw_sample(pairs, |pair| (pair.line, &pair.dataset), number, seed) {
             writeln!(
                 out,
                 "{}\t{}\t{}\t{}",
@@ -125,26 +128,26 @@ impl Report {
             return writeln!(out);
         }
         let (pairs, [precision, recall, f1]) = (self.agreement.pairs, self.agreement.per_paper());
-        let count = |number: u32| grouped(u64::from(number));
         writeln!(
             out,
             "{} papers, {} with the same datasets; pairs of paper and dataset: {} of both, {} ours alone, {} theirs alone\n",
-            count(self.agreement.papers),
-            count(self.agreement.equal),
-            count(pairs.both),
-            count(pairs.ours_alone),
-            count(pairs.theirs_alone)
+            grouped(u64::from(self.agreement.papers)),
+            grouped(u64::from(self.agreement.equal)),
+            grouped(u64::from(pairs.both)),
+            grouped(u64::from(pairs.ours_alone)),
+            grouped(u64::from(pairs.theirs_alone))
         )?;
         writeln!(
             out,
             "{:<12} {:>9} {:>9} {:>9}",
             "", "precision", "recall", "F1"
         )?;
-        let mut row = |name: &str, [precision, recall, f1]: [f64; 3]| {
-            writeln!(out, "{name:<12} {precision:>9.4} {recall:>9.4} {f1:>9.4}")
-        };
-        row("all pairs", [pairs.precision(), pairs.recall(), pairs.f1()])?;
-        row("by paper", [precision, recall, f1])?;
+        for (name, [precision, recall, f1]) in [
+            ("all pairs", [pairs.precision(), pairs.recall(), pairs.f1()]),
+            ("by paper", [precision, recall, f1]),
+        ] {
+            writeln!(out, "{name:<12} {precision:>9.4} {recall:>9.4} {f1:>9.4}")?;
+        }
         for (name, most) in [
             ("ours alone", self.ours_alone()),
             ("theirs alone", self.theirs_alone()),
@@ -183,23 +186,26 @@ impl Report {
 }
 
 /// Returns the rule or reason of a pair, and the words around its mention. Without a mention, the title is returned.
-fn explanation(paper: &Paper, mentions: &[Mention], dataset: &str) -> (String, String) {
-    let of = |mention: &&Mention| mention.datasets.iter().any(|id| id.as_str() == dataset);
-    let accepted = mentions
+fn explain_pair(paper: &Paper, mentions: &[Mention], dataset: &str) -> (String, String) {
+    let of_dataset: Vec<&Mention> = mentions
         .iter()
-        .find(|mention| of(mention) && mention.accepted().is_some());
-    let Some(mention) = accepted.or_else(|| mentions.iter().find(of)) else {
+        .filter(|mention| mention.datasets.iter().any(|id| id.as_str() == dataset))
+        .collect();
+    let accepted = of_dataset
+        .iter()
+        .find(|mention| mention.accepted_dataset().is_some());
+    let Some(mention) = accepted.or(of_dataset.first()) else {
         return (
             "no name found".to_owned(),
             cut(
                 paper.texts().first().copied().unwrap_or_default(),
-                2 * AROUND,
+                2 * MAX_CONTEXT_BYTES,
             ),
         );
     };
     let text = paper.texts()[mention.text];
-    let start = text.floor_char_boundary(mention.place.start.saturating_sub(AROUND));
-    let end = text.ceil_char_boundary((mention.place.end + AROUND).min(text.len()));
+    let start = text.floor_char_boundary(mention.place.start.saturating_sub(MAX_CONTEXT_BYTES));
+    let end = text.ceil_char_boundary((mention.place.end + MAX_CONTEXT_BYTES).min(text.len()));
     let (before, behind) = (
         &text[start..mention.place.start],
         &text[mention.place.end..end],

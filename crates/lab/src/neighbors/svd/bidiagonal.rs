@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
 
 /// Numbers up to this bound, relative to the norm of the matrix, count as rounding errors of 0.
-const ROUNDING: f64 = 1e-13;
+const MAX_ROUNDING_ERROR: f64 = 1e-13;
 
 /// A matrix with at least as many rows as columns. Input with fewer rows than columns is transposed.
 pub(super) struct Matrix<'r> {
@@ -92,24 +92,16 @@ impl Triplets {
     }
 
     /// Merges two sets of triplets.
-    pub(super) fn merged(&self, other: &Self) -> Self {
+    pub(super) fn merge(&self, other: &Self) -> Self {
         let (values, here) = (
             [&self.values[..], &other.values].concat(),
             self.values.len(),
         );
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|one, two| values[*two].total_cmp(&values[*one]));
-        let gathered = |mine: &Mat<f64>, others: &Mat<f64>| {
-            Mat::from_fn(mine.nrows(), order.len(), |row, place| {
-                match order[place].checked_sub(here) {
-                    None => mine[(row, order[place])],
-                    Some(place) => others[(row, place)],
-                }
-            })
-        };
         let (long, short) = (
-            gathered(&self.long, &other.long),
-            gathered(&self.short, &other.short),
+            select_columns(&self.long, &other.long, here, &order),
+            select_columns(&self.short, &other.short, here, &order),
         );
         Self {
             values: order.iter().map(|place| values[*place]).collect(),
@@ -151,8 +143,8 @@ impl<'m> Basis<'m> {
             diagonal: Vec::new(),
             superdiagonal: Vec::new(),
         };
-        let first = random(basis.short.as_ref(), known, generator);
-        push(&mut basis.short, known, &first);
+        let first = random_direction(basis.short.as_ref(), known, generator);
+        set_column(&mut basis.short, known, &first);
         basis
     }
 
@@ -164,15 +156,15 @@ impl<'m> Basis<'m> {
     /// Takes one more step. The number of steps may not exceed the number of columns minus that of known triplets.
     pub(super) fn step(&mut self, generator: &mut ChaCha8Rng) {
         let (matrix, place) = (self.matrix, self.known + self.len());
-        let least = ROUNDING * matrix.norm;
+        let least = MAX_ROUNDING_ERROR * matrix.norm;
         // Orthogonalisation removes the parts of A · v and Aᵀ · u along earlier vectors.
         let mut left = matrix.times(self.short.col(place));
         orthogonalize(self.long.subcols(0, place), &mut left);
         self.diagonal.push(normalize(&mut left, least));
         if self.diagonal.last() == Some(&0.0) {
-            left = random(self.long.as_ref(), place, generator);
+            left = random_direction(self.long.as_ref(), place, generator);
         }
-        push(&mut self.long, place, &left);
+        set_column(&mut self.long, place, &left);
         let mut right = matrix.transpose_times(left.as_ref());
         orthogonalize(self.short.subcols(0, place + 1), &mut right);
         self.superdiagonal.push(normalize(&mut right, least));
@@ -180,9 +172,9 @@ impl<'m> Basis<'m> {
             return; // nothing is orthogonal to all
         }
         if self.superdiagonal.last() == Some(&0.0) {
-            right = random(self.short.as_ref(), place + 1, generator);
+            right = random_direction(self.short.as_ref(), place + 1, generator);
         }
-        push(&mut self.short, place + 1, &right);
+        set_column(&mut self.short, place + 1, &right);
     }
 
     /// Returns the `count` largest triplets after the steps so far, and the residual of each: ‖Aᵀ · u − σ v‖, where A ·
@@ -241,13 +233,28 @@ fn normalize(vector: &mut Col<f64>, least: f64) -> f64 {
     length
 }
 
+/// Returns columns of two matrices in an order. Positions from `split` on are those of the second matrix.
+fn select_columns(one: &Mat<f64>, other: &Mat<f64>, split: usize, order: &[usize]) -> Mat<f64> {
+    Mat::from_fn(one.nrows(), order.len(), |row, place| {
+        match order[place].checked_sub(split) {
+            None => one[(row, order[place])],
+            Some(place) => other[(row, place)],
+        }
+    })
+}
+
 /// Returns a random vector of length 1, orthogonal to the first columns of a matrix. There must be fewer columns than
 /// rows.
-fn random(basis: MatRef<'_, f64>, columns: usize, generator: &mut ChaCha8Rng) -> Col<f64> {
+fn random_direction(
+    basis: MatRef<'_, f64>,
+    columns: usize,
+    generator: &mut ChaCha8Rng,
+) -> Col<f64> {
     loop {
-        let number = |_| f64::from(generator.next_u32()) / f64::from(1_u32 << 31) - 1.0;
-        let mut vector = Col::from_fn(basis.nrows(), number);
-        let least = ROUNDING * vector.norm_l2();
+        let mut vector = Col::from_fn(basis.nrows(), |_| {
+            f64::from(generator.next_u32()) / f64::from(1_u32 << 31) - 1.0
+        });
+        let least = MAX_ROUNDING_ERROR * vector.norm_l2();
         orthogonalize(basis.subcols(0, columns), &mut vector);
         if normalize(&mut vector, least) != 0.0 {
             return vector;
@@ -256,7 +263,7 @@ fn random(basis: MatRef<'_, f64>, columns: usize, generator: &mut ChaCha8Rng) ->
 }
 
 /// Writes a column and grows the matrix if necessary.
-fn push(basis: &mut Mat<f64>, place: usize, column: &Col<f64>) {
+fn set_column(basis: &mut Mat<f64>, place: usize, column: &Col<f64>) {
     if basis.ncols() <= place {
         basis.resize_with(basis.nrows(), (2 * place).max(32), |_, _| 0.0);
     }

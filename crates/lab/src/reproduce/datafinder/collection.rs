@@ -50,14 +50,13 @@ impl Collection {
             "{}",
             catalog.problems.join("; ")
         );
-        let dataset = |metadata: Metadata| Dataset {
-            year: metadata.first_year(),
-            metadata,
-        };
         let datasets: Vec<Dataset> = catalog
             .datasets
             .into_iter()
-            .map(|one| dataset(one.metadata))
+            .map(|one| Dataset {
+                year: one.metadata.first_year(),
+                metadata: one.metadata,
+            })
             .collect();
         let places = datasets
             .iter()
@@ -138,18 +137,12 @@ impl Collection {
 impl Dataset {
     /// Returns the dataset's text.
     pub(super) fn text(&self, form: TextForm) -> String {
-        let of = |texts: &[Text]| {
-            texts
-                .iter()
-                .map(|text| text.value.clone())
-                .collect::<Vec<_>>()
-        };
         let mut parts = Vec::new();
         // Encoders truncate long texts, so the name comes first.
         if form >= TextForm::Names {
-            parts.extend(of(&self.metadata.titles));
+            parts.extend(text_values(&self.metadata.titles));
         }
-        parts.extend(of(&self.metadata.descriptions));
+        parts.extend(text_values(&self.metadata.descriptions));
         if form >= TextForm::Title {
             parts.extend(
                 self.metadata
@@ -159,7 +152,7 @@ impl Dataset {
             );
         }
         if form >= TextForm::Names {
-            parts.extend(of(&self.metadata.alternatives));
+            parts.extend(text_values(&self.metadata.alternatives));
         }
         if form >= TextForm::Structure {
             parts.push(self.structure());
@@ -214,4 +207,8 @@ fn popularity_class(papers: u64) -> &'static str {
         61..=120 => "very many",
         _ => "most",
     }
+}
+
+fn text_values(texts: &[Text]) -> impl Iterator<Item = String> {
+    texts.iter().map(|text| text.value.clone())
 }

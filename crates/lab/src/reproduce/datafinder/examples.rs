@@ -38,9 +38,11 @@ impl Example {
     fn parse(line: &str) -> anyhow::Result<Self> {
         let line: Line = serde_json::from_str(line)?;
         // Ids have the form of Papers with Code catalogues: names without white space.
-        let id =
-            |name: &String| DatasetId::new(name.split_whitespace().collect::<Vec<_>>().join("_"));
-        let datasets = line.positives.iter().map(id).collect::<Result<_, _>>()?;
+        let datasets = line
+            .positives
+            .iter()
+            .map(|name| DatasetId::new(name.split_whitespace().collect::<Vec<_>>().join("_")))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
             text: format!("{}. {}", line.title, line.summary),
             year: line.year,

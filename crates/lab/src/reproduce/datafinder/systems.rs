@@ -4,7 +4,7 @@ use super::collection::Collection;
 use super::vectors::{Side, encode};
 use super::{
     DataFinder, DataFinderProgress, HomeSpec, PaperSimilarity, Rankings, SystemKind, TextForm,
-    View, YearFilter, scored,
+    View, YearFilter, with_score,
 };
 use crate::neighbors::{
     DenseRows, DocumentFrequency, Neighbor, Rows, SparseRows, TfIdf, TfIdfOptions, parallel_map,
@@ -27,12 +27,12 @@ use std::sync::Arc;
 
 /// Number of ranks that are evaluated.
 const MAX_RANKS: usize = 1000;
-/// Number of results of each ranking that take part in a fusion.
-const FUSED: usize = 100;
+/// Maximum number of results of each ranking that take part in a fusion.
+const MAX_FUSED_RESULTS: usize = 100;
 /// Grid of BM25's k₁ and b for tuning.
 const K1: [f64; 6] = [0.2, 0.4, 0.8, 1.2, 1.6, 2.0];
 const B: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
-const FOLDS: usize = 5;
+const FOLD_COUNT: usize = 5;
 
 /// Words of a topic, or a part of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -137,20 +137,20 @@ impl<'l> ExperimentContext<'l> {
         let kept: Rankings = rankings
             .into_iter()
             .zip(queries)
-            .map(|(one, query)| self.filtered(&one, query, years))
+            .map(|(one, query)| self.filter_by_year(&one, query, years))
             .collect();
         self.rankings.insert(key, kept.clone());
         Ok(kept)
     }
 
     /// Filters a ranking by year, then cuts it off. DataFinder cuts off first, so some topics keep fewer results.
-    fn filtered(&self, ranking: &Ranking, query: &Query, years: YearFilter) -> Ranking {
+    fn filter_by_year(&self, ranking: &Ranking, query: &Query, years: YearFilter) -> Ranking {
         let topic = &self.collection.topics[query.topic];
-        let passes =
-            |id: &DatasetId| years == YearFilter::All || !self.collection.is_too_late(id, topic);
         let kept = ranking
             .iter()
-            .filter(|scored| passes(&scored.id))
+            .filter(|scored| {
+                years == YearFilter::All || !self.collection.is_too_late(&scored.id, topic)
+            })
             .take(MAX_RANKS)
             .cloned();
         Ranking::from_scores(kept.collect())
@@ -206,7 +206,7 @@ impl<'l> ExperimentContext<'l> {
         queries: &[Query],
         years: YearFilter,
     ) -> anyhow::Result<Rankings> {
-        let folds = Folds::split(&self.collection.qrels, FOLDS);
+        let folds = Folds::split(&self.collection.qrels, FOLD_COUNT);
         let by_fold: Vec<Option<usize>> = queries
             .iter()
             .map(|query| folds.test_fold(&self.collection.topics[query.topic].id))
@@ -218,7 +218,7 @@ impl<'l> ExperimentContext<'l> {
             let kept = rankings
                 .iter()
                 .zip(queries)
-                .map(|(one, query)| self.filtered(one, query, years));
+                .map(|(one, query)| self.filter_by_year(one, query, years));
             let kept: Rankings = kept.collect();
             let precisions = self.values(&kept, queries, precision);
             for (place, best) in best.iter_mut().enumerate() {
@@ -242,12 +242,12 @@ impl<'l> ExperimentContext<'l> {
         queries: &[Query],
         measure: Metric,
     ) -> Vec<f64> {
-        let id = |query: &Query| &self.collection.topics[query.topic].id;
-        rankings
-            .iter()
-            .zip(queries)
-            .map(|(ranking, query)| measure.evaluate(&self.collection.qrels, id(query), ranking))
-            .collect()
+        let mut values = Vec::with_capacity(queries.len());
+        for (ranking, query) in rankings.iter().zip(queries) {
+            let topic = &self.collection.topics[query.topic];
+            values.push(measure.evaluate(&self.collection.qrels, &topic.id, ranking));
+        }
+        values
     }
 
     fn encode(
@@ -261,15 +261,12 @@ impl<'l> ExperimentContext<'l> {
             let encoder = (self.encoders)(Granularity::Text, model.as_deref())?;
             self.opened.insert(model.clone(), encoder.into());
         }
-        let on_progress = |done: usize| {
-            (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len()))
-        };
         encode(
             self.opened[model].as_ref(),
             side,
             texts,
             self.home,
-            &on_progress,
+            &|done| (self.progress)(&format!("{what}: {done} of {} texts encoded", texts.len())),
         )
     }
 
@@ -292,17 +289,18 @@ impl<'l> ExperimentContext<'l> {
             self.vectors.insert(key.clone(), vectors);
         }
         let (encoded, vectors) = (self.encode_queries(model, queries)?, &self.vectors[&key]);
-        let rank = |place: usize| {
+        Ok(parallel_map(queries.len(), |place| {
             // A query without words has no results.
-            let ids = datasets.iter().filter(|_| !queries[place].text.is_empty());
-            let likeness = |row: &[f32]| dot(encoded.row(place), row);
-            Ranking::from_scores(
-                ids.zip(vectors.iter())
-                    .map(|(dataset, row)| scored(&dataset.metadata.id, likeness(row)))
-                    .collect(),
-            )
-        };
-        Ok(parallel_map(queries.len(), rank))
+            if queries[place].text.is_empty() {
+                return Ranking::from_scores(Vec::new());
+            }
+            let mut results = Vec::with_capacity(datasets.len());
+            for (dataset, row) in datasets.iter().zip(vectors.iter()) {
+                let likeness = dot(encoded.row(place), row);
+                results.push(with_score(&dataset.metadata.id, likeness));
+            }
+            Ranking::from_scores(results)
+        }))
     }
 
     /// Scores each dataset by the sum of similarities of the nearest papers that name it. The similarity is 1 minus
@@ -324,7 +322,7 @@ impl<'l> ExperimentContext<'l> {
             PaperSimilarity::TfIdf => self.nearest_by_words(k, later, queries),
             PaperSimilarity::Encoder => self.nearest_by_vectors(k, later, model, queries)?,
         };
-        Ok(nearest.iter().map(|papers| self.voted(papers)).collect())
+        Ok(nearest.iter().map(|papers| self.vote(papers)).collect())
     }
 
     /// Returns the nearest papers of each query by TF-IDF. A query without a known word is equally far from all papers
@@ -407,7 +405,8 @@ impl<'l> ExperimentContext<'l> {
         Ok(())
     }
 
-    fn voted(&self, nearest: &[Neighbor]) -> Ranking {
+    /// Ranks the datasets of the nearest papers by their sums of similarities.
+    fn vote(&self, nearest: &[Neighbor]) -> Ranking {
         let mut votes = BTreeMap::<&DatasetId, f64>::new();
         for neighbor in nearest {
             let likeness = 1.0 - 0.5 * f64::from(neighbor.distance).powi(2);
@@ -418,7 +417,11 @@ impl<'l> ExperimentContext<'l> {
         let known = votes
             .into_iter()
             .filter(|(id, likeness)| *likeness > 0.0 && self.collection.place(id).is_some());
-        Ranking::from_scores(known.map(|(id, likeness)| scored(id, likeness)).collect())
+        Ranking::from_scores(
+            known
+                .map(|(id, likeness)| with_score(id, likeness))
+                .collect(),
+        )
     }
 
     /// Ranks with the home's own search: sparse models, and vectors of all datasets if requested, fused with the given
@@ -437,20 +440,17 @@ impl<'l> ExperimentContext<'l> {
             "the home {} has {found} datasets instead of {expected}: load the catalogue of the experiment",
             self.home.display()
         );
-        let rank = |query: &Query| {
-            let until = self.collection.topics[query.topic]
-                .year
-                .filter(|_| years == YearFilter::Known);
-            searcher.rank_filtered(
-                &query.text,
-                &Filter {
-                    until,
-                    ..Filter::default()
-                },
-                MAX_RANKS,
-            )
-        };
-        Ok(queries.iter().map(rank).collect::<Result<_, _>>()?)
+        let mut rankings = Vec::with_capacity(queries.len());
+        for query in queries {
+            let filter = Filter {
+                until: self.collection.topics[query.topic]
+                    .year
+                    .filter(|_| years == YearFilter::Known),
+                ..Filter::default()
+            };
+            rankings.push(searcher.rank_filtered(&query.text, &filter, MAX_RANKS)?);
+        }
+        Ok(rankings)
     }
 
     fn searcher(&self, spec: &HomeSpec) -> anyhow::Result<Searcher> {
@@ -509,20 +509,21 @@ impl<'l> ExperimentContext<'l> {
             parts.push(
                 rankings
                     .into_iter()
-                    .map(|ranking| ranking.cut(FUSED))
+                    .map(|ranking| ranking.cut(MAX_FUSED_RESULTS))
                     .collect::<Rankings>(),
             );
         }
         let fusion = Fusion::default().with_method(method);
-        let fuse = |place: usize| {
+        let mut fused = Vec::with_capacity(queries.len());
+        for place in 0..queries.len() {
             let weighted: Vec<_> = parts
                 .iter()
                 .map(|part| &part[place])
                 .zip(weights.iter().copied())
                 .collect();
-            fusion.fuse(&weighted)
-        };
-        Ok((0..queries.len()).map(fuse).collect())
+            fused.push(fusion.fuse(&weighted));
+        }
+        Ok(fused)
     }
 
     fn prior(
@@ -536,7 +537,7 @@ impl<'l> ExperimentContext<'l> {
         let mut raised = Vec::with_capacity(rankings.len());
         for ranking in &rankings {
             let scores = ranking.iter().map(|one| {
-                scored(
+                with_score(
                     &one.id,
                     one.score + weight * self.popularity(&one.id).ln_1p(),
                 )

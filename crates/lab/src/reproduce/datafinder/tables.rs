@@ -93,22 +93,27 @@ impl ExperimentContext<'_> {
     pub(super) fn overview(&self, tables: &[TableReport]) -> TableReport {
         let position = self.experiment.precision_position();
         let precision = self.experiment.precision();
-        let row = |(place, system): (usize, &SystemSpec)| {
-            let of = tables.iter().map(|table| &table.rows[place]);
-            let cell = |row: &RowReport| Cell {
-                spread: None,
-                ..row.cells[position].clone()
-            };
-            RowReport {
+        let mut rows = Vec::with_capacity(self.experiment.systems.len());
+        for (place, system) in self.experiment.systems.iter().enumerate() {
+            let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
+            for table in tables {
+                let row = &table.rows[place];
+                cells.push(Cell {
+                    spread: None,
+                    ..row.cells[position].clone()
+                });
+                by_topic.push(row.by_topic[position].clone());
+            }
+            rows.push(RowReport {
                 name: system.name.clone(),
                 fused: false,
-                cells: of.clone().map(cell).collect(),
+                cells,
                 note: None,
-                by_topic: of.map(|row| row.by_topic[position].clone()).collect(),
+                by_topic,
                 against: Vec::new(),
                 decisions: Vec::new(),
-            }
-        };
+            });
+        }
         TableReport {
             id: OVERVIEW.to_owned(),
             title: "Average precision of all systems".to_owned(),
@@ -123,18 +128,16 @@ impl ExperimentContext<'_> {
                     )
                 })
                 .to_vec(),
-            rows: self
-                .experiment
-                .systems
-                .iter()
-                .enumerate()
-                .map(row)
-                .collect(),
+            rows,
         }
     }
 
     /// Builds the table of printed scores. The tables with the paper's filter by year give the measured ones.
-    pub(super) fn printed(&self, printed: &PrintedTables, tables: &[TableReport]) -> TableReport {
+    pub(super) fn paper_tables(
+        &self,
+        printed: &PrintedTables,
+        tables: &[TableReport],
+    ) -> TableReport {
         let mut rows = Vec::new();
         for row in &printed.rows {
             for (form, scores) in row.scores() {
@@ -151,17 +154,15 @@ impl ExperimentContext<'_> {
                         .find(|other| Some(&other.name) == row.system.as_ref())
                 });
                 let is_known = printed.reason.is_some() || row.reason.is_some();
-                let cell = |(column, &score): (usize, &f64)| {
-                    Cell::from_print(
-                        score,
-                        measured.map(|row| row.cells[column].measured),
-                        is_known,
-                    )
-                };
+                let mut cells = Vec::with_capacity(scores.len());
+                for (column, &score) in scores.iter().enumerate() {
+                    let measured = measured.map(|row| row.cells[column].measured);
+                    cells.push(Cell::from_print(score, measured, is_known));
+                }
                 rows.push(RowReport {
                     name: format!("Table {}, {form}: {}", row.table, row.name),
                     fused: false,
-                    cells: scores.iter().enumerate().map(cell).collect(),
+                    cells,
                     note: Some(row.remark()),
                     by_topic: Vec::new(),
                     against: Vec::new(),
@@ -203,7 +204,7 @@ impl ExperimentContext<'_> {
         for (place, &measure) in self.experiment.measures.iter().enumerate() {
             let values = self.values(rankings, &queries, measure);
             let expected = expected.and_then(|scores| scores.get(place)).copied();
-            cells.push(cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
+            cells.push(new_cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(&queries, &values));
         }
         let (name, note) = (
@@ -274,7 +275,7 @@ impl ExperimentContext<'_> {
             let rankings = self.rank(&spec.system, queries, YearFilter::Known)?;
             let values = self.values(&rankings, queries, precision);
             let expected = spec.expected.get(&name).map(|scores| scores[place]);
-            cells.push(cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
+            cells.push(new_cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(queries, &values));
         }
         let lost = by_topic[0]
@@ -314,11 +315,11 @@ impl PrintedRow {
     }
 }
 
-fn cell(expected: Option<f64>, measured: f64) -> Cell {
-    expected.map_or_else(
-        || Cell::unexpected(measured),
-        |expected| Cell::new(expected, measured),
-    )
+fn new_cell(expected: Option<f64>, measured: f64) -> Cell {
+    match expected {
+        Some(expected) => Cell::new(expected, measured),
+        None => Cell::without_expectation(measured),
+    }
 }
 
 /// Adds the share of topic samples in which a system's average precision exceeds that of the system it is compared
@@ -336,13 +337,11 @@ fn note_wins(experiment: &DataFinder, rows: &mut [RowReport], resampled: &Resamp
         .collect();
     for (system, row) in experiment.systems.iter().zip(rows) {
         for other in &system.against {
-            let wins = |samples: &TopicSamples| {
-                100.0 * samples.win_rate(&values[&system.name], &values[other])
-            };
+            let (own, theirs) = (&values[&system.name], &values[other]);
             let note = format!(
                 "above {other} by {precision} in {:.1} % of samples of topics, in {:.1} % of samples drawn as the paper draws them",
-                wins(&resampled.bootstrap),
-                wins(&resampled.published)
+                100.0 * resampled.bootstrap.win_rate(own, theirs),
+                100.0 * resampled.published.win_rate(own, theirs)
             );
             row.note = Some(
                 row.note

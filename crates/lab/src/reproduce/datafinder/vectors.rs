@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Number of texts in a batch of the encoder.
-const BATCH: usize = 64;
+/// Maximum number of texts in a batch of the encoder.
+const MAX_BATCH_TEXTS: usize = 64;
 
 /// Role of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) fn encode(
         "{} does not compute one vector for each text",
         encoder.name()
     );
-    let path = place(encoder, side, texts, home);
+    let path = cache_path(encoder, side, texts, home);
     if let Ok(bytes) = fs::read(&path)
         && bytes.len() == texts.len() * encoder.dimension() * size_of::<f32>()
     {
@@ -43,18 +43,18 @@ pub(super) fn encode(
                 .collect(),
         ));
     }
-    let rows = run(encoder, side, texts, on_progress)?;
+    let rows = encode_batches(encoder, side, texts, on_progress)?;
     let bytes: Vec<u8> = rows
         .iter()
         .flatten()
         .flat_map(|value| value.to_le_bytes())
         .collect();
-    write(&path, &bytes).with_context(|| path.display().to_string())?;
+    write_atomically(&path, &bytes).with_context(|| path.display().to_string())?;
     Ok(rows)
 }
 
 /// Returns the cache file. Its name is a digest of everything that determines the vectors.
-fn place(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) -> PathBuf {
+fn cache_path(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) -> PathBuf {
     let mut hasher = Sha256::new();
     hasher.update(encoder.fingerprint());
     hasher.update([u8::from(side == Side::Queries)]);
@@ -72,14 +72,14 @@ fn place(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) -> Pa
 }
 
 /// Writes a file atomically.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(path))?;
     let unfinished = path.with_extension("part");
     fs::write(&unfinished, bytes)?;
     fs::rename(unfinished, path)
 }
 
-fn run(
+fn encode_batches(
     encoder: &dyn Encoder,
     side: Side,
     texts: &[String],
@@ -87,8 +87,8 @@ fn run(
 ) -> anyhow::Result<DenseRows> {
     let dimension = encoder.dimension();
     let mut values = Vec::with_capacity(texts.len() * dimension);
-    for (batch, texts) in texts.chunks(BATCH).enumerate() {
-        on_progress(batch * BATCH);
+    for (batch, texts) in texts.chunks(MAX_BATCH_TEXTS).enumerate() {
+        on_progress(batch * MAX_BATCH_TEXTS);
         let matrices = match side {
             Side::Queries => {
                 encoder.encode_queries(&texts.iter().map(String::as_str).collect::<Vec<_>>())?
@@ -115,7 +115,7 @@ fn run(
     }
     let rows = DenseRows::new(dimension, values);
     Ok(if encoder.similarity() == Similarity::Cosine {
-        rows.normalized()
+        rows.normalize()
     } else {
         rows
     })

@@ -154,9 +154,9 @@ const MEASURES: [&str; 2] = ["all dimensions", "2-D"];
 
 impl Iclr {
     /// Number of neighbours that vote.
-    pub const NEIGHBORS: usize = 10;
+    pub const NEIGHBOR_COUNT: usize = 10;
     /// Number of folds.
-    pub const FOLDS: usize = 10;
+    pub const FOLD_COUNT: usize = 10;
 
     /// Reads an experiment file.
     ///
@@ -180,11 +180,11 @@ impl Iclr {
         input: &IclrInput<'_>,
         progress: &dyn Fn(IclrProgress<'_>),
     ) -> anyhow::Result<(Report, Option<PaperMap>)> {
-        let papers = self.verified(input)?;
+        let papers = self.read_papers(input)?;
         let benchmark = Benchmark::new(&papers)?;
         let (mut rows, mut best) = (Vec::new(), None::<(f64, PaperMap)>);
         for row in &self.table.rows {
-            let Some(name) = row.named(input) else {
+            let Some(name) = row.find_name(input) else {
                 progress(IclrProgress::Skipped(&row.name));
                 continue;
             };
@@ -206,28 +206,23 @@ impl Iclr {
         ))
     }
 
-    fn verified(&self, input: &IclrInput<'_>) -> anyhow::Result<Vec<Paper>> {
-        let advice = || {
-            format!(
-                "{} needs its data under {} ({})",
-                self.name,
-                input.data.display(),
-                self.get.trim()
-            )
-        };
-        let labels = KeywordLabels::read(&input.data.join(&self.keywords)).with_context(advice)?;
+    fn read_papers(&self, input: &IclrInput<'_>) -> anyhow::Result<Vec<Paper>> {
+        let labels = KeywordLabels::read(&input.data.join(&self.keywords))
+            .with_context(|| self.describe_needed_data(input.data))?;
         if let Some(path) = input.papers {
             return papers::read(path, &labels);
         }
         for (path, expected) in &self.sha256 {
-            let found = digest(&input.data.join(path)).with_context(advice)?;
+            let found = digest(&input.data.join(path))
+                .with_context(|| self.describe_needed_data(input.data))?;
             ensure!(
                 found == *expected,
                 "{} is not the one expected: its SHA-256 is {found}, not {expected}",
                 path.display()
             );
         }
-        let papers = papers::read(&input.data.join(&self.papers), &labels).with_context(advice)?;
+        let papers = papers::read(&input.data.join(&self.papers), &labels)
+            .with_context(|| self.describe_needed_data(input.data))?;
         let counts = Counts::from_papers(&papers);
         ensure!(
             counts == self.counts,
@@ -259,25 +254,37 @@ impl Iclr {
         }
     }
 
+    fn describe_needed_data(&self, data: &Path) -> String {
+        format!(
+            "{} needs its data under {} ({})",
+            self.name,
+            data.display(),
+            self.get.trim()
+        )
+    }
+
     /// Compares the printed table with the rows of the same names.
     fn printed_table(&self, counts: &Counts, rows: &[RowReport]) -> TableReport {
         let is_whole = counts.papers == self.printed.papers;
-        let compared = |printed: &PrintedRow| {
+        let mut compared = Vec::with_capacity(self.printed.rows.len());
+        for printed in &self.printed.rows {
             let found = rows.iter().find(|row| row.name == printed.name);
-            let cell = |(column, &accuracy): (usize, &f64)| {
+            let mut cells = Vec::with_capacity(printed.accuracies.len());
+            for (column, &accuracy) in printed.accuracies.iter().enumerate() {
                 let measured = found.map(|row| row.cells[column].measured);
-                Cell::from_print(accuracy, measured, !is_whole || found.is_none())
-            };
-            RowReport {
+                let is_known = !is_whole || found.is_none();
+                cells.push(Cell::from_print(accuracy, measured, is_known));
+            }
+            compared.push(RowReport {
                 name: printed.name.clone(),
                 fused: false,
-                cells: printed.accuracies.iter().enumerate().map(cell).collect(),
+                cells,
                 note: None,
                 by_topic: Vec::new(),
                 against: Vec::new(),
                 decisions: Vec::new(),
-            }
-        };
+            });
+        }
         let reason = match is_whole {
             true => "Known differences: no model of this name was given (`--dpr`).".to_owned(),
             false => format!(
@@ -291,14 +298,14 @@ impl Iclr {
             source: format!("In brackets the print, with three decimals. {reason}"),
             average: Some(Average::Macro),
             measures: MEASURES.map(str::to_owned).to_vec(),
-            rows: self.printed.rows.iter().map(compared).collect(),
+            rows: compared,
         }
     }
 }
 
 impl Row {
     /// Returns the name of the row if it can be computed. The name of an encoder's row is that of the given model.
-    fn named(&self, input: &IclrInput<'_>) -> Option<String> {
+    fn find_name(&self, input: &IclrInput<'_>) -> Option<String> {
         match self.vectors {
             Vectors::Encoder => input.encoder.map(|encoder| encoder.name().to_owned()),
             _ => Some(self.name.clone()),
@@ -322,7 +329,7 @@ impl Counts {
             self.papers,
             self.labelled,
             self.labels,
-            Iclr::FOLDS
+            Iclr::FOLD_COUNT
         )
     }
 }
@@ -347,7 +354,7 @@ impl<'p> Benchmark<'p> {
             .iter()
             .filter_map(|&place| papers[place].label.as_deref())
             .collect();
-        let folds = stratified_folds(&labels, Iclr::FOLDS)?;
+        let folds = stratified_folds(&labels, Iclr::FOLD_COUNT)?;
         let texts = papers.iter().map(|paper| paper.text.as_str()).collect();
         Ok(Self {
             papers,
@@ -366,9 +373,11 @@ impl<'p> Benchmark<'p> {
             Representation::Dense(rows) => self.hits(rows),
         };
         let by_plane: Vec<Vec<f64>> = planes.iter().map(|plane| self.hits(plane)).collect();
-        let of_paper =
-            |paper: usize| mean(&by_plane.iter().map(|hits| hits[paper]).collect::<Vec<_>>());
-        let plane = (0..self.labelled.len()).map(of_paper).collect();
+        let mut plane = Vec::with_capacity(self.labelled.len());
+        for paper in 0..self.labelled.len() {
+            let hits: Vec<f64> = by_plane.iter().map(|hits| hits[paper]).collect();
+            plane.push(mean(&hits));
+        }
         let accuracies = by_plane.iter().map(|hits| self.accuracy(hits)).collect();
         let [first, ..] = planes;
         Ok(RowResult {
@@ -402,7 +411,7 @@ impl<'p> Benchmark<'p> {
             &rows.select(&self.labelled),
             &self.labels,
             &self.folds,
-            Iclr::NEIGHBORS,
+            Iclr::NEIGHBOR_COUNT,
         );
         let mut hits = Vec::with_capacity(predicted.len());
         for (predicted, label) in predicted.iter().zip(&self.labels) {
@@ -413,8 +422,8 @@ impl<'p> Benchmark<'p> {
 
     /// Returns the mean over folds of the share of hits.
     fn accuracy(&self, hits: &[f64]) -> f64 {
-        let mut means = Vec::with_capacity(Iclr::FOLDS);
-        for fold in 0..Iclr::FOLDS {
+        let mut means = Vec::with_capacity(Iclr::FOLD_COUNT);
+        for fold in 0..Iclr::FOLD_COUNT {
             let tested = hits
                 .iter()
                 .zip(&self.folds)
@@ -425,21 +434,19 @@ impl<'p> Benchmark<'p> {
     }
 
     fn report(&self, name: String, expected: Option<[f64; 2]>, result: &RowResult) -> RowReport {
-        let hits = [&result.all, &result.plane];
-        let cell = |(measure, hits): (usize, &&Vec<f64>)| {
+        let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
+        for (measure, hits) in [&result.all, &result.plane].into_iter().enumerate() {
             let measured = self.accuracy(hits);
-            expected.map_or_else(
-                || Cell::unexpected(measured),
-                |expected| Cell::new(expected[measure], measured),
-            )
-        };
-        let by_paper = |hits: &&Vec<f64>| {
+            cells.push(match expected {
+                Some(expected) => Cell::new(expected[measure], measured),
+                None => Cell::without_expectation(measured),
+            });
             let papers = self
                 .labelled
                 .iter()
                 .map(|&place| self.papers[place].id.clone());
-            papers.zip(hits.iter().copied()).collect()
-        };
+            by_topic.push(papers.zip(hits.iter().copied()).collect());
+        }
         let each: Vec<String> = result
             .accuracies
             .iter()
@@ -448,9 +455,9 @@ impl<'p> Benchmark<'p> {
         RowReport {
             name,
             fused: false,
-            cells: hits.iter().enumerate().map(cell).collect(),
+            cells,
             note: Some(format!("maps: {}", each.join(" "))),
-            by_topic: hits.iter().map(by_paper).collect(),
+            by_topic,
             against: Vec::new(),
             decisions: Vec::new(),
         }

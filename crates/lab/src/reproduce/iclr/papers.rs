@@ -83,10 +83,11 @@ pub(super) fn read(path: &Path, labels: &KeywordLabels) -> anyhow::Result<Vec<Pa
     let records = if parquet {
         parquet_file::read(path)
     } else {
-        lines(path)
+        read_json_lines(path)
     }?;
     let own = records.iter().any(|record| record.labels.is_some());
-    let paper = |(place, record): (usize, Record)| {
+    let mut papers = Vec::with_capacity(records.len());
+    for (place, record) in records.into_iter().enumerate() {
         let label = if own {
             record.labels
         } else {
@@ -96,16 +97,16 @@ pub(super) fn read(path: &Path, labels: &KeywordLabels) -> anyhow::Result<Vec<Pa
             .text
             .with_context(|| format!("{}: paper {} has no abstract", path.display(), place + 1))?;
         let label = label.filter(|label| label != UNLABELED);
-        Ok(Paper {
+        papers.push(Paper {
             id: record.id.unwrap_or_else(|| (place + 1).to_string()),
             text,
             label,
-        })
-    };
-    records.into_iter().enumerate().map(paper).collect()
+        });
+    }
+    Ok(papers)
 }
 
-fn lines(path: &Path) -> anyhow::Result<Vec<Record>> {
+fn read_json_lines(path: &Path) -> anyhow::Result<Vec<Record>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = text

@@ -3,7 +3,7 @@
 use super::papers::Record;
 use anyhow::{Context, bail};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
+use parquet::record::{Field, Row};
 use std::fs::File;
 use std::path::Path;
 
@@ -17,28 +17,34 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
         .with_context(|| path.display().to_string())?
         .enumerate()
     {
-        let wrong = || format!("{}, row {}", path.display(), place + 1);
-        let mut record = Record::default();
-        for (name, field) in row.with_context(wrong)?.get_column_iter() {
-            take(&mut record, name, field).with_context(wrong)?;
-        }
-        records.push(record);
+        let record = row
+            .map_err(anyhow::Error::from)
+            .and_then(|row| read_row(&row));
+        records.push(record.with_context(|| format!("{}, row {}", path.display(), place + 1))?);
     }
     Ok(records)
 }
 
-fn take(record: &mut Record, name: &str, field: &Field) -> anyhow::Result<()> {
+fn read_row(row: &Row) -> anyhow::Result<Record> {
+    let mut record = Record::default();
+    for (name, field) in row.get_column_iter() {
+        set_field(&mut record, name, field)?;
+    }
+    Ok(record)
+}
+
+fn set_field(record: &mut Record, name: &str, field: &Field) -> anyhow::Result<()> {
     match name {
-        "id" => record.id = text(name, field)?,
-        "abstract" => record.text = text(name, field)?,
-        "labels" | "label" => record.labels = text(name, field)?,
-        "keywords" => record.keywords = texts(name, field)?,
+        "id" => record.id = read_text(name, field)?,
+        "abstract" => record.text = read_text(name, field)?,
+        "labels" | "label" => record.labels = read_text(name, field)?,
+        "keywords" => record.keywords = read_texts(name, field)?,
         _ => {}
     }
     Ok(())
 }
 
-fn text(name: &str, field: &Field) -> anyhow::Result<Option<String>> {
+fn read_text(name: &str, field: &Field) -> anyhow::Result<Option<String>> {
     match field {
         Field::Null => Ok(None),
         Field::Str(text) => Ok(Some(text.clone())),
@@ -46,11 +52,14 @@ fn text(name: &str, field: &Field) -> anyhow::Result<Option<String>> {
     }
 }
 
-fn texts(name: &str, field: &Field) -> anyhow::Result<Vec<String>> {
+fn read_texts(name: &str, field: &Field) -> anyhow::Result<Vec<String>> {
     match field {
         Field::Null => Ok(Vec::new()),
         Field::ListInternal(list) => {
-            let texts = list.elements().iter().map(|element| text(name, element));
+            let texts = list
+                .elements()
+                .iter()
+                .map(|element| read_text(name, element));
             Ok(texts
                 .collect::<Result<Vec<_>, _>>()?
                 .into_iter()

@@ -30,8 +30,8 @@ pub(super) enum Representation {
     Dense(DenseRows),
 }
 
-/// Number of abstracts in a batch of the encoder.
-const BATCH: usize = 64;
+/// Maximum number of abstracts in a batch of the encoder.
+const MAX_BATCH_TEXTS: usize = 64;
 
 pub(super) fn compute(
     vectors: Vectors,
@@ -55,9 +55,9 @@ pub(super) fn compute(
         Vectors::SvdL2 => Ok(Representation::Dense(
             TruncatedSvd::default()
                 .fit_transform(&tf_idf(texts))?
-                .normalized(),
+                .normalize(),
         )),
-        Vectors::Encoder => encoded(
+        Vectors::Encoder => encode_texts(
             texts,
             encoder.context("this row needs an encoder: --dpr FOLDER")?,
             progress,
@@ -75,7 +75,7 @@ fn tf_idf(texts: &[&str]) -> SparseRows {
 
 /// Encodes each abstract as a passage of one part, truncated to the model's length, like `encode` of
 /// sentence-transformers. A text without words is a vector of zeros.
-fn encoded(
+fn encode_texts(
     texts: &[&str],
     encoder: &dyn Encoder,
     progress: &dyn Fn(IclrProgress<'_>),
@@ -86,8 +86,8 @@ fn encoded(
         encoder.name()
     );
     let mut values = Vec::with_capacity(texts.len() * encoder.dimension());
-    for (batch, texts) in texts.chunks(BATCH).enumerate() {
-        progress(IclrProgress::Encoded(batch * BATCH, texts.len()));
+    for (batch, texts) in texts.chunks(MAX_BATCH_TEXTS).enumerate() {
+        progress(IclrProgress::Encoded(batch * MAX_BATCH_TEXTS, texts.len()));
         let parts: Vec<[String; 1]> = texts.iter().map(|text| [(*text).to_owned()]).collect();
         let passages: Vec<Passage<'_>> = parts
             .iter()
@@ -113,8 +113,10 @@ impl Representation {
     /// vectors of TF-IDF or the first two principal components, and from their mirror images.
     pub(super) fn maps(&self) -> Result<[DenseRows; 4], ThreadPoolError> {
         match self {
-            Self::Sparse { rows, start } => TSne::default().embed_mirrored(rows, start),
-            Self::Dense(rows) => TSne::default().embed_mirrored(rows, &principal_components(rows)),
+            Self::Sparse { rows, start } => TSne::default().embed_mirror_images(rows, start),
+            Self::Dense(rows) => {
+                TSne::default().embed_mirror_images(rows, &principal_components(rows))
+            }
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn misspell_titles(
             if queries.len() == count {
                 break;
             }
-            if let Some(query) = misspell(title, kind, &mut random, is_known)? {
+            if let Some(query) = misspell_title(title, kind, &mut random, is_known)? {
                 queries.push((place, query));
             }
         }
@@ -56,7 +56,7 @@ pub(super) fn misspell_titles(
 }
 
 /// Returns a title with misspelt words. `None` if no word is long enough.
-fn misspell(
+fn misspell_title(
     title: &str,
     kind: Misspelling,
     random: &mut ChaCha8Rng,
@@ -77,12 +77,12 @@ fn misspell(
         return Ok(None);
     }
     if kind == Misspelling::OneWord {
-        places = vec![places[draw(random, places.len())]];
+        places = vec![places[draw_number(random, places.len())]];
     }
     let mut is_misspelt = false;
     for place in places {
         for _ in 0..MAX_ATTEMPTS {
-            let wrong = edit(&words[place], random);
+            let wrong = edit_word(&words[place], random);
             if wrong != words[place] && !is_known(&wrong)? {
                 words[place] = wrong;
                 is_misspelt = true;
@@ -95,7 +95,7 @@ fn misspell(
 
 /// Returns a word with one edit, or two if it has more than seven letters: a letter replaced by a letter of the word or the
 /// alphabet, removed, inserted, or swapped with its neighbour. The first letter stays: people rarely mistake it.
-fn edit(word: &str, random: &mut ChaCha8Rng) -> String {
+fn edit_word(word: &str, random: &mut ChaCha8Rng) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     let edits = if letters.len() > MAX_LETTERS_OF_ONE_EDIT {
         2
@@ -103,9 +103,9 @@ fn edit(word: &str, random: &mut ChaCha8Rng) -> String {
         1
     };
     for _ in 0..edits {
-        let place = 1 + draw(random, letters.len() - 1);
-        let letter = char::from(b'a' + draw(random, 26) as u8);
-        match draw(random, 4) {
+        let place = 1 + draw_number(random, letters.len() - 1);
+        let letter = char::from(b'a' + draw_number(random, 26) as u8);
+        match draw_number(random, 4) {
             0 => letters[place] = letter,
             1 => {
                 letters.remove(place);
@@ -119,7 +119,7 @@ fn edit(word: &str, random: &mut ChaCha8Rng) -> String {
 }
 
 /// Returns a number below `end`.
-fn draw(random: &mut ChaCha8Rng, end: usize) -> usize {
+fn draw_number(random: &mut ChaCha8Rng, end: usize) -> usize {
     (random.next_u64() % end as u64) as usize
 }
 

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Number of hits in which the dataset of a misspelt title is expected.
-const SPELLING_DEPTH: usize = 3;
+const MAX_SPELLING_RANK: usize = 3;
 
 /// An experiment on words as people type them.
 #[derive(Clone, Debug, Deserialize)]
@@ -147,16 +147,21 @@ impl Words {
         }
         let all: Vec<f64> = values.concat();
         let rows = vec![
-            self.row("names", "titles", &[mean(&values[0])], note(&notes[0])),
+            self.row(
+                "names",
+                "titles",
+                &[mean(&values[0])],
+                note_failures(&notes[0]),
+            ),
             self.row(
                 "names",
                 "alternative titles and ids",
                 &[mean(&values[1])],
-                note(&notes[1]),
+                note_failures(&notes[1]),
             ),
             self.row("names", "all", &[mean(&all)], None),
         ];
-        Ok(table(
+        Ok(build_table(
             "names",
             "Exact names",
             "Every name of a dataset as a query. Share of queries whose first hit has this name.",
@@ -169,23 +174,27 @@ impl Words {
     fn spelling(&self, searcher: &Searcher, items: &[NamedItem]) -> anyhow::Result<TableReport> {
         let titles: Vec<&NamedItem> = items.iter().filter(|item| item.is_title).collect();
         let texts: Vec<&str> = titles.iter().map(|item| item.name.as_str()).collect();
-        let is_known = |word: &str| -> anyhow::Result<bool> {
-            Ok(searcher.catalog().written_frequency(word)? > 0)
-        };
         let mut rows = Vec::new();
         for kind in Misspelling::ALL {
-            let misspelt = misspell_titles(&texts, kind, self.misspelt, self.seed, &is_known)?;
+            let misspelt = misspell_titles(&texts, kind, self.misspelt, self.seed, &|word| {
+                Ok(searcher.catalog().written_frequency(word)? > 0)
+            })?;
             let (mut found, mut missed) = (Vec::new(), Vec::new());
             for (place, query) in &misspelt {
                 let datasets = &titles[*place].datasets;
-                let hits = search(searcher, query, SPELLING_DEPTH)?;
+                let hits = search(searcher, query, MAX_SPELLING_RANK)?;
                 let is_found = hits.datasets.iter().any(|id| datasets.contains(id));
                 found.push(f64::from(u8::from(is_found)));
                 if !is_found {
                     missed.push(format!("{query} ({})", titles[*place].name));
                 }
             }
-            rows.push(self.row("spelling", kind.name(), &[mean(&found)], note(&missed)));
+            rows.push(self.row(
+                "spelling",
+                kind.name(),
+                &[mean(&found)],
+                note_failures(&missed),
+            ));
         }
         let (mut unchanged, mut changed) = (Vec::new(), Vec::new());
         for item in &titles {
@@ -194,8 +203,13 @@ impl Words {
             changed.extend(hits.corrected);
         }
         let name = "titles as written, not corrected";
-        rows.push(self.row("spelling", name, &[mean(&unchanged)], note(&changed)));
-        Ok(table(
+        rows.push(self.row(
+            "spelling",
+            name,
+            &[mean(&unchanged)],
+            note_failures(&changed),
+        ));
+        Ok(build_table(
             "spelling",
             "Misspelt titles",
             "Titles with generated errors: one edit in words of at most seven letters, two in longer ones; a word that the collection \
@@ -212,7 +226,7 @@ impl Words {
                 rows.push(self.row("plurals", &format!("{language}, {kind}"), &measured, None));
             }
         }
-        Ok(table(
+        Ok(build_table(
             "plurals",
             "Singular and plural",
             "Pairs in which one form finds a text with the other, in both directions: titles of this word only, and sentences. False \
@@ -228,7 +242,7 @@ impl Words {
         for (place, value) in measured.iter().enumerate() {
             cells.push(match expected.and_then(|list| list.get(place)) {
                 Some(expected) => Cell::new(*expected, *value),
-                None => Cell::unexpected(*value),
+                None => Cell::without_expectation(*value),
             });
         }
         RowReport {
@@ -243,7 +257,7 @@ impl Words {
     }
 }
 
-fn table(
+fn build_table(
     id: &str,
     title: &str,
     source: &str,
@@ -261,7 +275,7 @@ fn table(
 }
 
 /// Returns a remark with the first failures.
-fn note(failures: &[String]) -> Option<String> {
+fn note_failures(failures: &[String]) -> Option<String> {
     const MAX_LISTED: usize = 8;
     if failures.is_empty() {
         return None;

@@ -101,20 +101,18 @@ pub(super) fn measure(
         for word in &written {
             sentences.push(format!("{before} {word} {after}"));
         }
-        let snapshot = index(&written, description)?;
+        let snapshot = index_titles(&written, description)?;
         let stems = Analysis::new(AnalysisKind::Multilingual);
         for (result, analysis) in measured.iter_mut().zip([&stems, snapshot.analysis()]) {
             for (place, query) in typed.iter().enumerate() {
                 let query = AnalyzedQuery::new(query, analysis);
-                let finds = |text: &str| {
-                    let mut tokens = analysis.tokens(text);
-                    tokens.any(|token| query.distinct.iter().any(|term| term.matches(&token)))
-                };
                 let others = (0..written.len()).filter(|other| *other != place);
                 let counts = [
-                    usize::from(finds(written[place])),
-                    usize::from(finds(&sentences[place])),
-                    others.filter(|other| finds(written[*other])).count(),
+                    usize::from(is_match(&query, analysis, written[place])),
+                    usize::from(is_match(&query, analysis, &sentences[place])),
+                    others
+                        .filter(|other| is_match(&query, analysis, written[*other]))
+                        .count(),
                 ];
                 for (sum, count) in result.iter_mut().zip(counts) {
                     *sum += count as f64 / (2 * pairs.len()) as f64;
@@ -126,8 +124,15 @@ pub(super) fn measure(
     Ok([("stems alone", stems), ("index", index)])
 }
 
+/// Returns true if a word of the query occurs in a text.
+fn is_match(query: &AnalyzedQuery, analysis: &Analysis, text: &str) -> bool {
+    analysis
+        .tokens(text)
+        .any(|token| query.distinct.iter().any(|term| term.matches(&token)))
+}
+
 /// Returns an index with one dataset for each word, its title, and one description for all.
-fn index(titles: &[&str], description: &str) -> anyhow::Result<Snapshot> {
+fn index_titles(titles: &[&str], description: &str) -> anyhow::Result<Snapshot> {
     let mut writer = IndexWriter::in_memory()?.with_analysis(AnalysisKind::Multilingual);
     let analysis = Analysis::new(AnalysisKind::Multilingual);
     for (number, title) in titles.iter().enumerate() {

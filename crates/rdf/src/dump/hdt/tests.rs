@@ -135,14 +135,14 @@ impl Parts {
         );
         for (place, section) in self.sections.iter().enumerate() {
             let (starts, text) = self.packed(section);
-            let said = self
+            let declared = self
                 .objects_text
                 .filter(|_| place == 3)
                 .unwrap_or(text.len() as u64);
             write_preamble(
                 &mut out,
                 &[self.section_kind],
-                &[section.len() as u64, said, self.block],
+                &[section.len() as u64, declared, self.block],
             );
             write_numbers(&mut out, &starts, None);
             write_block(&mut out, &text);
@@ -248,8 +248,8 @@ fn packed_bits(bits: impl Iterator<Item = bool>) -> Vec<u8> {
 
 fn write_numbers(out: &mut Vec<u8>, numbers: &[u64], preamble: Option<(u8, u64)>) {
     let width = 64 - numbers.iter().max().copied().unwrap_or(0).leading_zeros() as u8;
-    let (said, len) = preamble.unwrap_or((width, numbers.len() as u64));
-    write_preamble(out, &[LOG64, said], &[len]);
+    let (declared, len) = preamble.unwrap_or((width, numbers.len() as u64));
+    write_preamble(out, &[LOG64, declared], &[len]);
     write_block(
         out,
         &packed_bits(
@@ -497,13 +497,13 @@ fn what_a_file_says_of_itself_is_not_believed() {
         let mut parts = tiny();
         change(&mut parts);
         let (_, report) = read("a.hdt", &parts.bytes());
-        let told = report
+        let messages = report
             .problems
             .last()
             .map(|problem| problem.message.as_str())
             .unwrap_or_default();
         assert_eq!(report.outcome, *outcome, "{place}: {report:?}");
-        assert!(told.contains(message), "{place}: {told}");
+        assert!(messages.contains(message), "{place}: {messages}");
     }
 }
 
@@ -566,7 +566,7 @@ fn terms_are_checked_and_repaired() {
         (6, Outcome::Skipped, 1),
         "{report:?}"
     );
-    let told: Vec<&str> = report
+    let messages: Vec<&str> = report
         .problems
         .iter()
         .map(|problem| problem.message.as_str())
@@ -577,8 +577,8 @@ fn terms_are_checked_and_repaired() {
         "term is not valid UTF-8",
     ] {
         assert!(
-            told.iter().any(|message| message.contains(expected)),
-            "{expected}: {told:?}"
+            messages.iter().any(|message| message.contains(expected)),
+            "{expected}: {messages:?}"
         );
     }
 }

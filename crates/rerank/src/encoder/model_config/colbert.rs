@@ -171,11 +171,13 @@ fn pylate_marker(
     token: &str,
 ) -> Result<Option<Marker>, ModelError> {
     let token = settings.text(key)?.unwrap_or(token);
-    let marker = || Marker {
+    if token.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Marker {
         token: token.to_owned(),
         shown: token.trim().to_owned(),
-    };
-    Ok((!token.is_empty()).then(marker))
+    }))
 }
 
 fn token_config(

@@ -1,7 +1,7 @@
 //! Configuration of DPR models (Karpukhin et al., EMNLP 2020): one network for questions, one for passages, the unmodified
 //! vector of the first token, and the inner product.
 
-use super::{Head, ModelConfig, PooledOutput, Settings, Side, longest, reject_left_side};
+use super::{Head, ModelConfig, PooledOutput, Settings, Side, read_max_length, reject_left_side};
 use crate::encoder::vectors::Pooling;
 use crate::encoder::{ModelError, Similarity};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
     let towers = vec![folder.join(QUESTIONS), folder.join(PASSAGES)];
     let pooled_output = pooled_output(&towers)?;
     Ok(ModelConfig {
-        query: side(&towers, 0)?,
-        document: side(&towers, 1)?,
+        query: read_side(&towers, 0)?,
+        document: read_side(&towers, 1)?,
         towers,
         head: Head::Text {
             pooling: vec![Pooling::First],
@@ -28,11 +28,11 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
     })
 }
 
-fn side(towers: &[PathBuf], tower: usize) -> Result<Side, ModelError> {
+fn read_side(towers: &[PathBuf], tower: usize) -> Result<Side, ModelError> {
     reject_left_side(&towers[tower])?;
     Ok(Side {
         tower,
-        ..Side::plain(longest(&towers[tower])?)
+        ..Side::plain(read_max_length(&towers[tower])?)
     })
 }
 

@@ -1,8 +1,8 @@
 //! Configuration of sentence-transformers models: a list of modules, each with its own folder and settings.
 
 use super::{
-    Expansion, Head, ModelConfig, PooledOutput, Settings, Side, Skipped, Step, colbert, longest,
-    reject_left_side,
+    Expansion, Head, ModelConfig, PooledOutput, Settings, Side, Skipped, Step, colbert,
+    read_max_length, reject_left_side,
 };
 use crate::encoder::vectors::{Dense, Pooling};
 use crate::encoder::{ModelError, Similarity};
@@ -40,38 +40,38 @@ const OLD_POOLING: [(&str, Pooling); 6] = [
 ];
 
 pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
-    let (tower, modules) = modules(folder)?;
+    let (tower, modules) = read_modules(folder)?;
     reject_left_side(&tower)?;
     let model = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
-    let transformer = transformer(&tower)?;
+    let transformer = read_transformer(&tower)?;
     if colbert::is_pylate(&model) {
         return colbert::pylate(tower, &model, modules.steps, do_lower_case(&transformer)?);
     }
     let length = match transformer.length("max_seq_length")? {
         Some(length) => length,
-        None => longest(&tower)?,
+        None => read_max_length(&tower)?,
     };
     let mut query = Side {
-        prompt: prompt(&model, QUERY_PROMPTS)?,
+        prompt: read_prompt(&model, QUERY_PROMPTS)?,
         ..Side::plain(length)
     };
     let mut document = Side {
-        prompt: prompt(&model, PASSAGE_PROMPTS)?,
+        prompt: read_prompt(&model, PASSAGE_PROMPTS)?,
         ..Side::plain(length)
     };
     if modules.skipped.is_some() {
         query.length = transformer.length("query_length")?.unwrap_or(length);
         document.length = transformer.length("document_length")?.unwrap_or(length);
-        expand(&mut query, transformer.within("query_expansion")?)?;
+        set_expansion(&mut query, transformer.section("query_expansion")?)?;
     } else if transformer.get("query_expansion").is_some() {
         return Err(transformer.refusal(
             "query_expansion",
             "only models with a MultiVectorMask expand queries",
         ));
     }
-    let similarity = similarity(&model, modules.skipped.is_some())?;
+    let similarity = read_similarity(&model, modules.skipped.is_some())?;
     let lower_case = do_lower_case(&transformer)?;
-    let head = head(folder, modules, &mut document)?;
+    let head = read_head(folder, modules, &mut document)?;
     Ok(ModelConfig {
         towers: vec![tower],
         query,
@@ -84,7 +84,7 @@ pub(super) fn read(folder: &Path) -> Result<ModelConfig, ModelError> {
     })
 }
 
-fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, ModelError> {
+fn read_head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, ModelError> {
     match (modules.pooling, modules.skipped) {
         (Some((pooling, prompt_counts)), None) => Ok(Head::Text {
             pooling,
@@ -109,30 +109,30 @@ fn head(folder: &Path, modules: Modules, document: &mut Side) -> Result<Head, Mo
 }
 
 /// Reads `modules.json`: returns the transformer's folder and the settings of the other modules.
-fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
+fn read_modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
     let (path, list) = module_list(folder)?;
     let (first, rest) = list
         .split_first()
         .ok_or_else(|| ModelError::folder(folder, "modules.json is empty"))?;
-    let refusal = |module: &Module, reason: &str| ModelError::Setting {
-        path: path.clone(),
-        key: "type".to_owned(),
-        value: module.r#type.clone(),
-        reason: reason.to_owned(),
-    };
-    if kind(first) != "Transformer" {
-        return Err(refusal(first, "the first module must be a Transformer"));
+
+    if class_name(first) != "Transformer" {
+        return Err(module_error(
+            path,
+            first,
+            "the first module must be a Transformer",
+        ));
     }
     let mut modules = Modules::default();
     for module in rest {
         let place = folder.join(&module.path);
-        match kind(module) {
-            "Pooling" if modules.steps.is_empty() => modules.pooling = Some(pooling(&place)?),
-            "Dense" => modules.steps.push(Step::Dense(dense(&place)?)),
+        match class_name(module) {
+            "Pooling" if modules.steps.is_empty() => modules.pooling = Some(read_pooling(&place)?),
+            "Dense" => modules.steps.push(Step::Dense(read_dense(&place)?)),
             "Normalize" => modules.steps.push(Step::Normalize),
-            "MultiVectorMask" => modules.skipped = Some(skipped(&place)?),
+            "MultiVectorMask" => modules.skipped = Some(read_skipped_tokens(&place)?),
             _ => {
-                return Err(refusal(
+                return Err(module_error(
+                    path,
                     module,
                     "this module is not known, or not at this place",
                 ));
@@ -140,6 +140,15 @@ fn modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
         }
     }
     Ok((folder.join(&first.path), modules))
+}
+
+fn module_error(path: PathBuf, module: &Module, reason: &str) -> ModelError {
+    ModelError::Setting {
+        path,
+        key: "type".to_owned(),
+        value: module.r#type.clone(),
+        reason: reason.to_owned(),
+    }
 }
 
 /// Reads the entries of `modules.json`; returns them with its path.
@@ -151,12 +160,12 @@ pub(in crate::encoder) fn module_list(folder: &Path) -> Result<(PathBuf, Vec<Mod
 }
 
 /// Returns the last component of the module's class path.
-pub(in crate::encoder) fn kind(module: &Module) -> &str {
+pub(in crate::encoder) fn class_name(module: &Module) -> &str {
     module.r#type.rsplit('.').next().unwrap_or_default()
 }
 
 /// Reads the settings of the transformer.
-fn transformer(tower: &Path) -> Result<Settings, ModelError> {
+fn read_transformer(tower: &Path) -> Result<Settings, ModelError> {
     let settings = transformer_of_task(tower, "feature-extraction")?;
     settings.expect_value("module_output_name", &"token_embeddings".into())?;
     Ok(settings)
@@ -179,7 +188,7 @@ pub(super) fn transformer_of_task(tower: &Path, task: &str) -> Result<Settings, 
         "processing_kwargs",
         "unpad_inputs",
     ];
-    settings.only(&[&lengths[..], &others[..]].concat())?;
+    settings.reject_others(&[&lengths[..], &others[..]].concat())?;
     settings.expect_value("transformer_task", &task.into())?;
     settings.expect_value("processing_kwargs", &serde_json::json!({}))?;
     Ok(settings)
@@ -195,8 +204,11 @@ pub(super) fn do_lower_case(transformer: &Settings) -> Result<bool, ModelError> 
 /// has the prompts `query` and `document`, empty by default, and an empty prompt overrides the default one. The default applies
 /// to `encode` only, which does not distinguish queries from passages. One deviation: sentence-transformers stops at the empty
 /// `document` prompt that it adds, while this function continues with `passage` and `corpus`, which models are trained with.
-pub(in crate::encoder) fn prompt(model: &Settings, names: &[&str]) -> Result<String, ModelError> {
-    let Some(prompts) = model.within("prompts")? else {
+pub(in crate::encoder) fn read_prompt(
+    model: &Settings,
+    names: &[&str],
+) -> Result<String, ModelError> {
+    let Some(prompts) = model.section("prompts")? else {
         return Ok(String::new());
     };
     for name in names {
@@ -207,7 +219,7 @@ pub(in crate::encoder) fn prompt(model: &Settings, names: &[&str]) -> Result<Str
     Ok(String::new())
 }
 
-pub(in crate::encoder) fn similarity(
+pub(in crate::encoder) fn read_similarity(
     model: &Settings,
     by_piece: bool,
 ) -> Result<Similarity, ModelError> {
@@ -222,10 +234,10 @@ pub(in crate::encoder) fn similarity(
     }
 }
 
-fn pooling(place: &Path) -> Result<(Vec<Pooling>, bool), ModelError> {
+fn read_pooling(place: &Path) -> Result<(Vec<Pooling>, bool), ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let old = OLD_POOLING.map(|(key, _)| key);
-    settings.only(
+    settings.reject_others(
         &[
             &old[..],
             &[
@@ -251,7 +263,7 @@ fn new_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
         Some(serde_json::Value::String(name)) => vec![name.clone()],
         _ => settings.texts("pooling_mode")?.unwrap_or_default(),
     };
-    let modes: Option<Vec<_>> = names.iter().map(|name| Pooling::named(name)).collect();
+    let modes: Option<Vec<_>> = names.iter().map(|name| Pooling::from_name(name)).collect();
     modes
         .filter(|modes| !modes.is_empty())
         .ok_or_else(|| settings.refusal("pooling_mode", "this pooling is not known"))
@@ -271,10 +283,10 @@ fn old_pooling(settings: &Settings) -> Result<Vec<Pooling>, ModelError> {
     Ok(modes)
 }
 
-fn dense(place: &Path) -> Result<Dense, ModelError> {
+fn read_dense(place: &Path) -> Result<Dense, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let sizes = ["in_features", "out_features", "bias", "activation_function"];
-    settings.only(
+    settings.reject_others(
         &[
             &sizes[..],
             &["use_residual", "module_input_name", "module_output_name"],
@@ -285,12 +297,11 @@ fn dense(place: &Path) -> Result<Dense, ModelError> {
     let name = settings
         .text("activation_function")?
         .unwrap_or("torch.nn.modules.activation.Tanh");
-    let refusal = || settings.refusal("activation_function", "this activation is not known");
     let activation = name
         .rsplit('.')
         .next()
-        .and_then(crate::encoder::vectors::Activation::named)
-        .ok_or_else(refusal)?;
+        .and_then(crate::encoder::vectors::Activation::from_class)
+        .ok_or_else(|| settings.refusal("activation_function", "this activation is not known"))?;
     let biased = settings.flag("bias")?.unwrap_or(true);
     Dense::read_with_residual(
         &place.join("model.safetensors"),
@@ -300,9 +311,9 @@ fn dense(place: &Path) -> Result<Dense, ModelError> {
     )
 }
 
-fn skipped(place: &Path) -> Result<Skipped, ModelError> {
+fn read_skipped_tokens(place: &Path) -> Result<Skipped, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
-    settings.only(&["skiplist_words", "skiplist_tasks", "keep_only_token_ids"])?;
+    settings.reject_others(&["skiplist_words", "skiplist_tasks", "keep_only_token_ids"])?;
     settings.expect_value("skiplist_tasks", &serde_json::json!(["document"]))?;
     settings.expect_value("keep_only_token_ids", &serde_json::Value::Null)?;
     Ok(Skipped::KnownEntries(
@@ -311,11 +322,11 @@ fn skipped(place: &Path) -> Result<Skipped, ModelError> {
 }
 
 /// Applies the settings of query expansion: `fixed` truncates or expands queries to one length, `min` expands short ones.
-fn expand(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError> {
+fn set_expansion(query: &mut Side, settings: Option<Settings>) -> Result<(), ModelError> {
     let Some(settings) = settings else {
         return Ok(());
     };
-    settings.only(&["strategy", "attend", "token", "length"])?;
+    settings.reject_others(&["strategy", "attend", "token", "length"])?;
     let length = settings.required_length("length")?;
     match settings.text("strategy")? {
         Some("fixed") => query.length = length,
@@ -343,8 +354,8 @@ mod tests {
         std::fs::write(&file, settings.to_string()).expect("settings");
         let model = Settings::read(&file).expect("settings");
         (
-            prompt(&model, QUERY_PROMPTS).expect("texts"),
-            prompt(&model, PASSAGE_PROMPTS).expect("texts"),
+            read_prompt(&model, QUERY_PROMPTS).expect("texts"),
+            read_prompt(&model, PASSAGE_PROMPTS).expect("texts"),
         )
     }
 

@@ -1,6 +1,6 @@
 //! Strict reading of JSON settings: unsupported keys and values are rejected by name.
 
-use super::MAX_LENGTH;
+use super::MAX_TOKENS;
 use crate::encoder::ModelError;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Settings {
     }
 
     /// Returns nested settings.
-    pub(in super::super) fn within(&self, key: &str) -> Result<Option<Self>, ModelError> {
+    pub(in super::super) fn section(&self, key: &str) -> Result<Option<Self>, ModelError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Object(values)) => Ok(Some(Self {
@@ -56,15 +56,15 @@ impl Settings {
     }
 
     pub(in super::super) fn flag(&self, key: &str) -> Result<Option<bool>, ModelError> {
-        self.typed(key, Value::as_bool, "true or false is expected")
+        self.read_value(key, Value::as_bool, "true or false is expected")
     }
 
     pub(in super::super) fn text(&self, key: &str) -> Result<Option<&str>, ModelError> {
-        self.typed(key, Value::as_str, "a text is expected")
+        self.read_value(key, Value::as_str, "a text is expected")
     }
 
     pub(in super::super) fn number(&self, key: &str) -> Result<Option<usize>, ModelError> {
-        self.typed(
+        self.read_value(
             key,
             |value| value.as_u64().and_then(|number| number.try_into().ok()),
             "a whole number is expected",
@@ -74,15 +74,15 @@ impl Settings {
     /// Returns a number of tokens.
     pub(in super::super) fn length(&self, key: &str) -> Result<Option<usize>, ModelError> {
         match self.number(key)? {
-            Some(length) if length > MAX_LENGTH => {
-                Err(self.refusal(key, &format!("at most {MAX_LENGTH} pieces are possible")))
+            Some(length) if length > MAX_TOKENS => {
+                Err(self.refusal(key, &format!("at most {MAX_TOKENS} pieces are possible")))
             }
             length => Ok(length),
         }
     }
 
     pub(in super::super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ModelError> {
-        self.typed(
+        self.read_value(
             key,
             |value| {
                 value
@@ -95,18 +95,18 @@ impl Settings {
         )
     }
 
-    fn typed<'s, T>(
+    fn read_value<'s, T>(
         &'s self,
         key: &str,
         read: impl Fn(&'s Value) -> Option<T>,
-        wanted: &str,
+        expected: &str,
     ) -> Result<Option<T>, ModelError> {
         let Some(value) = self.get(key) else {
             return Ok(None);
         };
         read(value)
             .map(Some)
-            .ok_or_else(|| self.refusal(key, wanted))
+            .ok_or_else(|| self.refusal(key, expected))
     }
 
     /// Returns a required number of tokens.
@@ -116,7 +116,7 @@ impl Settings {
     }
 
     /// Rejects every key outside `known`.
-    pub(in super::super) fn only(&self, known: &[&str]) -> Result<(), ModelError> {
+    pub(in super::super) fn reject_others(&self, known: &[&str]) -> Result<(), ModelError> {
         match self
             .values
             .keys()

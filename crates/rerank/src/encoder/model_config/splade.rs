@@ -1,9 +1,9 @@
 //! Configuration of learned sparse models (T. Formal et al.: *SPLADE v2*, 2021) as sentence-transformers writes them: a masked
 //! language model with `SpladePooling`. With a `Router`, queries may have a weight for each token instead, without inference.
 
-use super::sentence_transformers::{do_lower_case, kind, module_list, transformer_of_task};
+use super::sentence_transformers::{class_name, do_lower_case, module_list, transformer_of_task};
 use super::{
-    Head, ModelConfig, PooledOutput, Settings, Side, TermPooling, longest, reject_left_side,
+    Head, ModelConfig, PooledOutput, Settings, Side, TermPooling, read_max_length, reject_left_side,
 };
 use crate::encoder::{ModelError, Similarity};
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ struct Modules {
 /// Reads the settings of a folder; `None` if it is no sparse model.
 pub(super) fn read(folder: &Path) -> Result<Option<ModelConfig>, ModelError> {
     let (_, list) = module_list(folder)?;
-    let kinds: Vec<&str> = list.iter().map(kind).collect();
+    let kinds: Vec<&str> = list.iter().map(class_name).collect();
     let modules = match kinds[..] {
-        ["Router"] => routes(folder)?,
+        ["Router"] => read_routes(folder)?,
         ["MLMTransformer" | "Transformer", "SpladePooling"] => Modules {
             transformer: folder.join(&list[0].path),
             pooling: folder.join(&list[1].path),
@@ -33,14 +33,14 @@ pub(super) fn read(folder: &Path) -> Result<Option<ModelConfig>, ModelError> {
     let transformer = transformer_of_task(&tower, "fill-mask")?;
     let length = match transformer.length("max_seq_length")? {
         Some(length) => length,
-        None => longest(&tower)?,
+        None => read_max_length(&tower)?,
     };
     let model = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
     model.expect_value("similarity_fn_name", &"dot".into())?;
     Ok(Some(ModelConfig {
         query: Side::plain(length),
         document: Side::plain(length),
-        head: Head::Terms(pooling(&modules.pooling)?),
+        head: Head::Terms(read_pooling(&modules.pooling)?),
         similarity: Similarity::Dot,
         lower_case: do_lower_case(&transformer)?,
         pooled_output: PooledOutput::Never,
@@ -50,59 +50,73 @@ pub(super) fn read(folder: &Path) -> Result<Option<ModelConfig>, ModelError> {
 }
 
 /// Reads the routes of a `Router`: documents through a masked language model, queries through the weights of their tokens.
-fn routes(folder: &Path) -> Result<Modules, ModelError> {
+fn read_routes(folder: &Path) -> Result<Modules, ModelError> {
     let settings = Settings::read(&folder.join("router_config.json"))?;
-    let refusal = |key: &str, reason: &str| settings.refusal(key, reason);
     let types = settings
-        .within("types")?
-        .ok_or_else(|| refusal("types", "it is missing"))?;
+        .section("types")?
+        .ok_or_else(|| settings.refusal("types", "it is missing"))?;
     let structure = settings
-        .within("structure")?
-        .ok_or_else(|| refusal("structure", "it is missing"))?;
-    let route = |name: &str| -> Result<Vec<(String, PathBuf)>, ModelError> {
-        let modules = structure
-            .texts(name)?
-            .ok_or_else(|| structure.refusal(name, "it is missing"))?;
-        let mut route = Vec::with_capacity(modules.len());
-        for module in modules {
-            let class = types
-                .text(&module)?
-                .ok_or_else(|| types.refusal(&module, "it is missing"))?;
-            route.push((
-                class.rsplit('.').next().unwrap_or_default().to_owned(),
-                folder.join(&module),
-            ));
-        }
-        Ok(route)
-    };
-    let is = |(class, _): &(String, PathBuf), names: &[&str]| names.contains(&class.as_str());
-    match (&route("document")?[..], &route("query")?[..]) {
+        .section("structure")?
+        .ok_or_else(|| settings.refusal("structure", "it is missing"))?;
+    let document = read_route(folder, &types, &structure, "document")?;
+    let query = read_route(folder, &types, &structure, "query")?;
+    match (&document[..], &query[..]) {
         ([transformer, pooling], [weights])
-            if is(transformer, &["MLMTransformer", "Transformer"])
-                && is(pooling, &["SpladePooling"])
-                && is(weights, &["SparseStaticEmbedding"]) =>
+            if matches!(&*transformer.class, "MLMTransformer" | "Transformer")
+                && pooling.class == "SpladePooling"
+                && weights.class == "SparseStaticEmbedding" =>
         {
             Ok(Modules {
-                transformer: transformer.1.clone(),
-                pooling: pooling.1.clone(),
-                query_weights: Some(weights.1.clone()),
+                transformer: transformer.folder.clone(),
+                pooling: pooling.folder.clone(),
+                query_weights: Some(weights.folder.clone()),
             })
         }
-        _ => Err(refusal(
+        _ => Err(settings.refusal(
             "structure",
             "only documents by MLMTransformer and SpladePooling with queries by SparseStaticEmbedding are possible",
         )),
     }
 }
 
-fn pooling(place: &Path) -> Result<TermPooling, ModelError> {
+/// A module of a route.
+struct RouteModule {
+    /// Name of its class, without the path of the class.
+    class: String,
+    folder: PathBuf,
+}
+
+/// Reads the modules of a route, in their order.
+fn read_route(
+    folder: &Path,
+    types: &Settings,
+    structure: &Settings,
+    name: &str,
+) -> Result<Vec<RouteModule>, ModelError> {
+    let modules = structure
+        .texts(name)?
+        .ok_or_else(|| structure.refusal(name, "it is missing"))?;
+    let mut route = Vec::with_capacity(modules.len());
+    for module in modules {
+        let class = types
+            .text(&module)?
+            .ok_or_else(|| types.refusal(&module, "it is missing"))?;
+        route.push(RouteModule {
+            class: class.rsplit('.').next().unwrap_or_default().to_owned(),
+            folder: folder.join(&module),
+        });
+    }
+    Ok(route)
+}
+
+fn read_pooling(place: &Path) -> Result<TermPooling, ModelError> {
     let settings = Settings::read(&place.join("config.json"))?;
     let sizes = [
         "embedding_dimension",
         "word_embedding_dimension",
         "chunk_size",
     ];
-    settings.only(&[&sizes[..], &["pooling_strategy", "activation_function"]].concat())?;
+    settings.reject_others(&[&sizes[..], &["pooling_strategy", "activation_function"]].concat())?;
     let is_sum = match settings.text("pooling_strategy")? {
         None | Some("max") => false,
         Some("sum") => true,

@@ -2,7 +2,7 @@
 //! become one vector. The caller states the pooling.
 
 use super::{
-    Head, ModelConfig, PooledOutput, Settings, Side, longest, reject_left_side,
+    Head, ModelConfig, PooledOutput, Settings, Side, read_max_length, reject_left_side,
     sentence_transformers,
 };
 use crate::encoder::vectors::Pooling;
@@ -17,23 +17,28 @@ pub(super) fn read(
 ) -> Result<ModelConfig, ModelError> {
     reject_left_side(folder)?;
     let pooling = match pooling {
-        Some(name) => {
-            Pooling::named(name).ok_or_else(|| ModelError::folder(folder, unknown(name)))?
-        }
+        Some(name) => Pooling::from_name(name)
+            .ok_or_else(|| ModelError::folder(folder, describe_unknown(name)))?,
         None if granularity == Some(Granularity::Piece) => Pooling::Mean,
         None => return Err(ModelError::folder(folder, MISSING)),
     };
-    let length = longest(folder)?;
+    let length = read_max_length(folder)?;
     let settings = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
-    let prompt = |names: &[&str]| sentence_transformers::prompt(&settings, names);
+
     Ok(ModelConfig {
         towers: vec![folder.to_owned()],
         query: Side {
-            prompt: prompt(sentence_transformers::QUERY_PROMPTS)?,
+            prompt: sentence_transformers::read_prompt(
+                &settings,
+                sentence_transformers::QUERY_PROMPTS,
+            )?,
             ..Side::plain(length)
         },
         document: Side {
-            prompt: prompt(sentence_transformers::PASSAGE_PROMPTS)?,
+            prompt: sentence_transformers::read_prompt(
+                &settings,
+                sentence_transformers::PASSAGE_PROMPTS,
+            )?,
             ..Side::plain(length)
         },
         head: Head::Text {
@@ -51,7 +56,7 @@ pub(super) fn read(
 const MISSING: &str = "without modules.json it is unknown how token vectors become one vector: add --pooling mean, cls or lasttoken, \
                        as the card of the model states";
 
-fn unknown(name: &str) -> String {
+fn describe_unknown(name: &str) -> String {
     format!(
         "unknown pooling {name:?}; supported: {}",
         POOLINGS.join(", ")

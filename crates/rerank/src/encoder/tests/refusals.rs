@@ -124,23 +124,23 @@ fn lengths_that_no_memory_holds() {
             &place.path().join("artifact.metadata"),
             &json!({key: 10_000_000_000_u64}),
         );
-        let said = refused(place.path());
+        let message = refused(place.path());
         let expected =
             format!("artifact.metadata: {key} = 10000000000: at most 32768 pieces are possible");
-        assert!(said.ends_with(&expected), "{said}");
+        assert!(message.ends_with(&expected), "{message}");
         std::fs::write(place.path().join("artifact.metadata"), old).expect("settings");
     }
-    let wanted = EncoderOptions {
+    let requested = EncoderOptions {
         document_length: Some(32_769),
         ..EncoderOptions::default()
     };
-    let said = open(place.path(), &wanted)
+    let message = open(place.path(), &requested)
         .err()
         .expect("a refusal")
         .to_string();
     assert!(
-        said.ends_with("a length of 32769 pieces is not possible: 3 to 32768"),
-        "{said}"
+        message.ends_with("a length of 32769 pieces is not possible: 3 to 32768"),
+        "{message}"
     );
 }
 
@@ -151,10 +151,10 @@ fn folders_that_hold_no_model() {
     assert!(refused(&empty.path().join("nowhere")).ends_with("there is no such folder"));
     let place = copy(&testdata().join("dpr"));
     std::fs::remove_file(place.path().join("ctx_encoder/model.onnx")).expect("a file");
-    let said = refused(place.path());
+    let message = refused(place.path());
     assert!(
-        said.contains("ctx_encoder: neither model.onnx nor model_int8.onnx is there"),
-        "{said}"
+        message.contains("ctx_encoder: neither model.onnx nor model_int8.onnx is there"),
+        "{message}"
     );
 }
 
@@ -236,26 +236,26 @@ fn vectors_that_do_not_fit_the_tokenizer() {
         place.path().join("tokenizer.json"),
     )
     .expect("a copy");
-    let said = refused(place.path());
+    let message = refused(place.path());
     assert!(
-        said.contains("40 vectors do not fit the 322 tokens of the tokenizer"),
-        "{said}"
+        message.contains("40 vectors do not fit the 322 tokens of the tokenizer"),
+        "{message}"
     );
 }
 
 #[test]
 fn rows_by_text_of_a_model_of_pieces() {
-    let wanted = EncoderOptions {
+    let requested = EncoderOptions {
         granularity: Some(Granularity::Text),
         ..EncoderOptions::default()
     };
-    let said = open(&testdata().join("colbert-native"), &wanted)
+    let message = open(&testdata().join("colbert-native"), &requested)
         .err()
         .expect("a refusal")
         .to_string();
     assert!(
-        said.ends_with("the model gives rows by Piece, rows by Text were requested"),
-        "{said}"
+        message.ends_with("the model gives rows by Piece, rows by Text were requested"),
+        "{message}"
     );
 }
 
@@ -263,26 +263,26 @@ fn rows_by_text_of_a_model_of_pieces() {
 #[test]
 fn a_library_that_is_not_there() {
     let library = Some(PathBuf::from("/nowhere/libonnxruntime.so"));
-    let wanted = EncoderOptions {
+    let requested = EncoderOptions {
         library,
         device: Device::Cpu,
         ..EncoderOptions::default()
     };
-    match open(&testdata().join("dpr"), &wanted)
+    match open(&testdata().join("dpr"), &requested)
         .err()
         .expect("a refusal")
     {
         error @ ModelError::Runtime { .. } => {
-            let said = error.to_string();
+            let message = error.to_string();
             assert!(
-                said.starts_with(
+                message.starts_with(
                     "ONNX Runtime could not be loaded from /nowhere/libonnxruntime.so"
                 ),
-                "{said}"
+                "{message}"
             );
             assert!(
-                said.contains("pip install onnxruntime") && said.contains("ORT_DYLIB_PATH"),
-                "{said}"
+                message.contains("pip install onnxruntime") && message.contains("ORT_DYLIB_PATH"),
+                "{message}"
             );
         }
         error => assert!(
@@ -310,10 +310,11 @@ fn a_gpu_that_is_not_there() {
                 matches!(error, ModelError::Device { ordinal: 7, .. }),
                 "{error}"
             );
-            let said = error.to_string();
+            let message = error.to_string();
             assert!(
-                said.starts_with("the device cuda:7 cannot be used: ") && !said.contains(".."),
-                "{said}"
+                message.starts_with("the device cuda:7 cannot be used: ")
+                    && !message.contains(".."),
+                "{message}"
             );
             let found = opened(
                 &folder,
@@ -343,10 +344,10 @@ fn a_graph_with_an_unknown_input() {
     let renamed: Vec<u8> = replaced(&bytes, old, new);
     assert_ne!(bytes, renamed);
     std::fs::write(&graph, renamed).expect("a file");
-    let said = refused(place.path());
+    let message = refused(place.path());
     assert!(
-        said.ends_with("model.onnx: the input position_ids_x is not known"),
-        "{said}"
+        message.ends_with("model.onnx: the input position_ids_x is not known"),
+        "{message}"
     );
 }
 

@@ -1,6 +1,6 @@
 //! The list of datasets, and the form of a description.
 
-use super::{Fields, Nav, Operator, make};
+use super::{Fields, Nav, Operator, queue_change};
 use crate::AppState;
 use crate::admin::edits::{check_edit, check_now, description, field_errors};
 use crate::admin::management::dataset_id;
@@ -235,7 +235,11 @@ async fn dataset_form(
     let Rejected { fields, message } = rejected;
     let mut line_fields = Vec::new();
     for key in LINE_KEYS {
-        line_fields.push(text_field(key.to_owned(), &lines(&described[key]), &fields));
+        line_fields.push(text_field(
+            key.to_owned(),
+            &format_lines(&described[key]),
+            &fields,
+        ));
     }
     let mut further = Vec::new();
     for key in TEXT_KEYS {
@@ -268,7 +272,7 @@ fn any_text(value: &Value) -> Option<String> {
 }
 
 /// Returns the values of a key as lines, as a form sends them. Values with members are no lines: they stay as they are.
-fn lines(value: &Value) -> String {
+fn format_lines(value: &Value) -> String {
     let texts = match value {
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
         Value::String(text) => vec![text.as_str()],
@@ -283,7 +287,7 @@ fn text_rows(described: &Value, typed: &Fields) -> Vec<TextRow> {
     for key in TEXT_KEYS {
         let mut texts = BTreeMap::new();
         for (language, value) in described[key].as_object().into_iter().flatten() {
-            texts.insert(language.as_str(), lines(value));
+            texts.insert(language.as_str(), format_lines(value));
         }
         for (name, _) in &typed.0 {
             if let Some((named, language)) = name.split_once('@')
@@ -424,7 +428,7 @@ async fn change_dataset(
     id: &DatasetId,
     fields: &Fields,
 ) -> Result<Response, ApiError> {
-    let conditions = conditions(fields.get("etag"))?;
+    let conditions = parse_conditions(fields.get("etag"))?;
     let action = match fields.get("do") {
         "remove" if fields.get("confirm") != id.as_str() => {
             return Err(ApiError::bad_request(format!(
@@ -433,7 +437,7 @@ async fn change_dataset(
         }
         "remove" => {
             check_now(state, id, &conditions).await?;
-            return make(state, operator, Change::RemoveIf(id.clone(), conditions)).await;
+            return queue_change(state, operator, Change::RemoveIf(id.clone(), conditions)).await;
         }
         "reset" => EditAction::Reset(Vec::new()),
         _ => {
@@ -442,7 +446,7 @@ async fn change_dataset(
             let present = state
                 .work(move |state| Ok(description_json(&state.store.entry(&dataset)?.dataset)))
                 .await?;
-            let patch = patch(fields, &Value::Object(present))?;
+            let patch = build_patch(fields, &Value::Object(present))?;
             if patch.is_empty() {
                 return Ok(Redirect::to(&edit_address(id.as_str())).into_response());
             }
@@ -456,11 +460,11 @@ async fn change_dataset(
         by: operator.caller.name().to_owned(),
     };
     let edit = check_edit(state, edit).await?;
-    make(state, operator, Change::Edit(Box::new(edit))).await
+    queue_change(state, operator, Change::Edit(Box::new(edit))).await
 }
 
 /// Returns the condition that the dataset is as the page showed it.
-fn conditions(etag: &str) -> Result<Preconditions, ApiError> {
+fn parse_conditions(etag: &str) -> Result<Preconditions, ApiError> {
     let mut headers = HeaderMap::new();
     if !etag.is_empty() {
         let tag = HeaderValue::from_str(etag);
@@ -471,7 +475,7 @@ fn conditions(etag: &str) -> Result<Preconditions, ApiError> {
 }
 
 /// Returns the JSON Merge Patch of the fields that differ from the present description.
-fn patch(fields: &Fields, present: &Value) -> Result<Map<String, Value>, ApiError> {
+fn build_patch(fields: &Fields, present: &Value) -> Result<Map<String, Value>, ApiError> {
     let mut patch = Map::new();
     for (name, text) in &fields.0 {
         let text = text.replace("\r\n", "\n");
@@ -490,12 +494,12 @@ fn patch(fields: &Fields, present: &Value) -> Result<Map<String, Value>, ApiErro
                 ));
             }
             let stated = &present[key][language];
-            if text != lines(stated).trim() {
+            if text != format_lines(stated).trim() {
                 patch.entry(key).or_insert_with(|| json!({}))[language] =
                     text_value(key, text, stated);
             }
         } else if LINE_KEYS.contains(&name.as_str())
-            && text != lines(&present[name.as_str()]).trim()
+            && text != format_lines(&present[name.as_str()]).trim()
         {
             patch.insert(name.clone(), list_value(text, &present[name.as_str()]));
         }
@@ -573,7 +577,7 @@ mod tests {
             ("other@de", "x"),
         ]);
         assert_eq!(
-            Value::Object(patch(&form, &present).expect("a patch")),
+            Value::Object(build_patch(&form, &present).expect("a patch")),
             json!({
                 "title": { "de": "Bäume der Stadt" },
                 "keywords": { "en": ["tree", "park", "linden"] },
@@ -582,21 +586,21 @@ mod tests {
             })
         );
         let same = fields(&[("title@en", "Trees"), ("title@new", " "), ("more", "")]);
-        assert!(patch(&same, &present).expect("a patch").is_empty());
+        assert!(build_patch(&same, &present).expect("a patch").is_empty());
         let nameless = fields(&[("title@new", "Arbres"), ("language", "")]);
-        assert!(patch(&nameless, &present).is_err());
+        assert!(build_patch(&nameless, &present).is_err());
         let more = fields(&[("more", "{\"publisher\": {\"name\": \"City\"}}")]);
         assert_eq!(
-            patch(&more, &present).expect("a patch")["publisher"]["name"],
+            build_patch(&more, &present).expect("a patch")["publisher"]["name"],
             "City"
         );
-        assert!(patch(&fields(&[("more", "[]")]), &present).is_err());
+        assert!(build_patch(&fields(&[("more", "[]")]), &present).is_err());
         let twice = fields(&[
             ("title@en", "Oaks"),
             ("more", "{\"title\": {\"fr\": \"Arbres\"}}"),
         ]);
         assert!(
-            patch(&twice, &present).is_err(),
+            build_patch(&twice, &present).is_err(),
             "one of both would be lost"
         );
     }
@@ -631,12 +635,12 @@ mod tests {
             ("description@en", "All trees\r\nof the city"),
             ("license", "https://e.org/license"),
         ]);
-        assert!(patch(&same, &present).expect("a patch").is_empty());
+        assert!(build_patch(&same, &present).expect("a patch").is_empty());
         let form = fields(&[
             ("title@en", "Oaks\r\nTree register"),
             ("license", "https://e.org/other"),
         ]);
-        let patched = patch(&form, &present).expect("a patch");
+        let patched = build_patch(&form, &present).expect("a patch");
         let titles = Map::from_iter([("title".to_owned(), patched["title"].clone())]);
         assert!(Patch::parse(&titles).is_ok());
         assert_eq!(

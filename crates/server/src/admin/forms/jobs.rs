@@ -1,10 +1,10 @@
 //! Jobs, backups and the audit log.
 
 use super::datasets::edit_address;
-use super::{Fields, Nav, Operator, make};
+use super::{Fields, Nav, Operator, queue_change};
 use crate::AppState;
 use crate::admin::management::management;
-use crate::admin::page::duration;
+use crate::admin::page::format_duration;
 use crate::error::ApiError;
 use crate::pages::{PageContext, render};
 use crate::parameters::Pairs;
@@ -145,16 +145,16 @@ fn report_lines(result: &Value) -> Vec<String> {
             "datasets: {datasets}; files: {files}, of which copied: {copied}"
         ));
     }
-    for file in elements(&result["notCopied"]) {
+    for file in list_elements(&result["notCopied"]) {
         lines.push(format!(
             "not in the backup, since it is missing or outside of the home: {}, which the setting `{}` names",
-            line(&file["path"]),
-            line(&file["key"])
+            format_value(&file["path"]),
+            format_value(&file["key"])
         ));
     }
-    let changed = elements(&result["changed"]);
+    let changed = list_elements(&result["changed"]);
     if !changed.is_empty() {
-        let keys: Vec<String> = changed.iter().map(line).collect();
+        let keys: Vec<String> = changed.iter().map(format_value).collect();
         lines.push(format!("changed: {}", keys.join(", ")));
     }
     for (key, name) in [
@@ -165,21 +165,21 @@ fn report_lines(result: &Value) -> Vec<String> {
             lines.push(format!("{name}: {number}"));
         }
     }
-    for harvest in elements(&result["harvests"]) {
-        for source in elements(&harvest["sources"]) {
-            let name = line(&source["source"]);
+    for harvest in list_elements(&result["harvests"]) {
+        for source in list_elements(&harvest["sources"]) {
+            let name = format_value(&source["source"]);
             lines.push(format!("{name}: {} listed", source["datasets"]));
-            for failed in elements(&source["failed"]) {
-                lines.push(format!("not read: {}", line(&failed["reason"])));
+            for failed in list_elements(&source["failed"]) {
+                lines.push(format!("not read: {}", format_value(&failed["reason"])));
             }
-            lines.extend(elements(&source["problems"]).iter().map(line));
+            lines.extend(list_elements(&source["problems"]).iter().map(format_value));
         }
         for (key, outcome) in [
             ("new", "new"),
             ("changed", "changed"),
             ("kept", "not loaded"),
         ] {
-            let number = elements(&harvest[key]).len();
+            let number = list_elements(&harvest[key]).len();
             if number > 0 {
                 lines.push(format!("{number} {outcome}"));
             }
@@ -187,8 +187,11 @@ fn report_lines(result: &Value) -> Vec<String> {
         if let Some(number) = harvest["unchanged"].as_u64().filter(|number| *number > 0) {
             lines.push(format!("{number} unchanged"));
         }
-        for failed in elements(&harvest["failed_files"]) {
-            let (file, reason) = (line(&failed["what"]), line(&failed["reason"]));
+        for failed in list_elements(&harvest["failed_files"]) {
+            let (file, reason) = (
+                format_value(&failed["what"]),
+                format_value(&failed["reason"]),
+            );
             lines.push(if reason.contains(&file) {
                 format!("file not fetched: {reason}")
             } else {
@@ -198,16 +201,23 @@ fn report_lines(result: &Value) -> Vec<String> {
         if let Some(number) = harvest["unlisted_failed_files"].as_u64() {
             lines.push(format!("{number} more files were not fetched"));
         }
-        for dataset in elements(&harvest["problems"]) {
-            let name = format!("{} ({})", line(&dataset["title"]), line(&dataset["id"]));
+        for dataset in list_elements(&harvest["problems"]) {
+            let name = format!(
+                "{} ({})",
+                format_value(&dataset["title"]),
+                format_value(&dataset["id"])
+            );
             let files = file_lines(dataset);
             lines.extend(files.iter().map(|file| format!("{name}: {file}")));
         }
     }
-    for dataset in elements(&result["datasets"]) {
-        let (title, id) = (line(&dataset["title"]), line(&dataset["id"]));
+    for dataset in list_elements(&result["datasets"]) {
+        let (title, id) = (
+            format_value(&dataset["title"]),
+            format_value(&dataset["id"]),
+        );
         let (triples, skipped) = (&dataset["triples"], &dataset["skipped"]);
-        lines.push(match line(&dataset["outcome"]).as_str() {
+        lines.push(match format_value(&dataset["outcome"]).as_str() {
             "kept" => format!(
                 "{title} ({id}): not loaded, since a file is missing, damaged, or holds nothing that can be read; nothing of it was changed"
             ),
@@ -217,7 +227,11 @@ fn report_lines(result: &Value) -> Vec<String> {
         });
         lines.extend(file_lines(dataset));
     }
-    lines.extend(elements(&result["catalog_problems"]).iter().map(line));
+    lines.extend(
+        list_elements(&result["catalog_problems"])
+            .iter()
+            .map(format_value),
+    );
     if lines.len() > MAX_REPORT_LINES {
         let more = lines.len() - MAX_REPORT_LINES;
         lines.truncate(MAX_REPORT_LINES);
@@ -229,8 +243,8 @@ fn report_lines(result: &Value) -> Vec<String> {
 /// Returns the files of a dataset that have problems: the file, its outcome, and each problem.
 fn file_lines(dataset: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    for file in elements(&dataset["files"]) {
-        let mut start = line(&file["file"]);
+    for file in list_elements(&dataset["files"]) {
+        let mut start = format_value(&file["file"]);
         let outcome = match file["outcome"].as_str() {
             Some("skipped") => "statements were skipped",
             Some("truncated") => "read in part",
@@ -242,12 +256,12 @@ fn file_lines(dataset: &Value) -> Vec<String> {
             start += ": ";
             start += outcome;
         }
-        let problems = elements(&file["problems"]);
+        let problems = list_elements(&file["problems"]);
         if problems.is_empty() && !outcome.is_empty() {
             lines.push(start.clone());
         }
         for problem in problems {
-            let message = line(&problem["message"]);
+            let message = format_value(&problem["message"]);
             lines.push(match problem["line"].as_u64() {
                 Some(number) => format!("{start}: line {number}: {message}"),
                 None => format!("{start}: {message}"),
@@ -257,7 +271,7 @@ fn file_lines(dataset: &Value) -> Vec<String> {
     lines
 }
 
-fn elements(value: &Value) -> &[Value] {
+fn list_elements(value: &Value) -> &[Value] {
     match value {
         Value::Array(list) => list,
         _ => &[],
@@ -265,7 +279,7 @@ fn elements(value: &Value) -> &[Value] {
 }
 
 /// Returns a text as it is, and another value as JSON.
-fn line(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -296,7 +310,7 @@ fn job_row(job: &Job) -> JobRow {
     }
     // A load whose every dataset is as it was before ends well for the server, and not for the operator.
     let datasets = job.result.as_ref().map(|result| &result["datasets"]);
-    let datasets = datasets.map(elements).unwrap_or_default();
+    let datasets = datasets.map(list_elements).unwrap_or_default();
     let loads_nothing =
         !datasets.is_empty() && datasets.iter().all(|dataset| dataset["outcome"] == "kept");
     JobRow {
@@ -311,17 +325,17 @@ fn job_row(job: &Job) -> JobRow {
         },
         is_failed: loads_nothing || job.state == JobState::Failed,
         has_ended: job.state.has_ended(),
-        ago: ago(job.ended.or(job.started).unwrap_or(job.requested)),
+        ago: format_ago(job.ended.or(job.started).unwrap_or(job.requested)),
         progress: parts.join(" · "),
         error: job.error.clone().unwrap_or_default(),
     }
 }
 
 /// Returns the time since a moment in seconds since 1970.
-pub(super) fn ago(seconds: u64) -> String {
+pub(super) fn format_ago(seconds: u64) -> String {
     let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     let time = SystemTime::now().duration_since(moment).unwrap_or_default();
-    format!("{} ago", duration(time))
+    format!("{} ago", format_duration(time))
 }
 
 /// Returns a moment in seconds since 1970 as a date and time in UTC. Empty if XML Schema has no such time.
@@ -387,7 +401,7 @@ pub(super) async fn backup_page(
         let last = folder.as_ref().and_then(|folder| {
             let manifest = fs::metadata(folder.join(BACKUP_MANIFEST)).ok()?;
             let time = SystemTime::now().duration_since(manifest.modified().ok()?);
-            Some(format!("{} ago", duration(time.unwrap_or_default())))
+            Some(format!("{} ago", format_duration(time.unwrap_or_default())))
         });
         let backups = jobs.iter().filter(|job| job.action == "backup");
         Ok(render(&BackupPage {
@@ -417,7 +431,7 @@ pub(super) async fn back_up(
             )
         })?;
         let change = Change::Backup(folder.to_path_buf());
-        make(&state, &operator, change).await
+        queue_change(&state, &operator, change).await
     };
     operator.respond(&page, "backup", answer).await
 }
@@ -489,19 +503,19 @@ fn audit_row(line: &str) -> AuditRow {
     let outcome = entry["outcome"].as_str().unwrap_or_default();
     let detail = entry["detail"].as_str().unwrap_or_default();
     let time = entry["time"].as_u64().unwrap_or_default();
-    let lists = ["datasets", "works", "sources"].map(|key| texts(&entry[key]));
+    let lists = ["datasets", "works", "sources"].map(|key| join_values(&entry[key]));
     let named: Vec<&str> = lists
         .iter()
         .map(String::as_str)
         .filter(|list| !list.is_empty())
         .collect();
     AuditRow {
-        ago: ago(time),
+        ago: format_ago(time),
         time: utc_time(time),
         by: entry["by"].as_str().unwrap_or_default().to_owned(),
         action: entry["action"].as_str().unwrap_or_default().to_owned(),
         what: named.join("; "),
-        fields: texts(&entry["fields"]),
+        fields: join_values(&entry["fields"]),
         is_failed: outcome == "failed",
         outcome: if detail.is_empty() {
             outcome.to_owned()
@@ -511,7 +525,7 @@ fn audit_row(line: &str) -> AuditRow {
     }
 }
 
-fn texts(list: &Value) -> String {
+fn join_values(list: &Value) -> String {
     let texts = list.as_array().into_iter().flatten();
     let texts: Vec<&str> = texts.filter_map(Value::as_str).collect();
     texts.join(", ")

@@ -31,7 +31,7 @@ use lodeseek_changes::{Change, MAX_UPLOAD_BYTES, Scope};
 use std::time::Duration;
 
 /// Time that a response waits for the end of a job. Then the page of the job shows its progress.
-const WAIT: Duration = Duration::from_secs(5);
+const MAX_JOB_WAIT: Duration = Duration::from_secs(5);
 /// Returns the routes. Pages of other sites may not send requests to them.
 pub(super) fn router() -> Router<AppState> {
     Router::new()
@@ -109,7 +109,7 @@ impl Operator {
                     page: page.clone(),
                     nav: self.nav(task),
                     status: failed.status.as_u16(),
-                    heading: heading(failed.status),
+                    heading: error_heading(failed.status),
                     message: failed.message,
                 };
                 let mut response = (failed.status, render(&content)).into_response();
@@ -132,7 +132,7 @@ struct ErrorPage {
 }
 
 /// Returns the heading of the page of an error.
-fn heading(status: StatusCode) -> &'static str {
+fn error_heading(status: StatusCode) -> &'static str {
     match status {
         StatusCode::FORBIDDEN => "Not allowed",
         StatusCode::NOT_FOUND => "Not found",
@@ -264,8 +264,12 @@ async fn respond(
 }
 
 /// Queues a change, waits a moment, and leads to the page of the job.
-async fn make(state: &AppState, operator: &Operator, change: Change) -> Result<Response, ApiError> {
-    let job = queue(state, change, &operator.caller, WAIT).await?;
+async fn queue_change(
+    state: &AppState,
+    operator: &Operator,
+    change: Change,
+) -> Result<Response, ApiError> {
+    let job = queue(state, change, &operator.caller, MAX_JOB_WAIT).await?;
     Ok(Redirect::to(&format!("/operator/jobs?job={}", job.id)).into_response())
 }
 

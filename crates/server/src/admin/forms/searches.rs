@@ -41,7 +41,7 @@ pub(super) async fn page(
         let summary = state.searches.summarize();
         let mut days = Vec::new();
         for (day, counts) in summary.days {
-            days.push(row(
+            days.push(search_row(
                 Day::from_number(day).to_string(),
                 String::new(),
                 counts,
@@ -50,8 +50,8 @@ pub(super) async fn page(
         Ok(render(&SearchesPage {
             nav: operator.nav("searches"),
             days,
-            without_result: queries(summary.without_result),
-            frequent: queries(summary.frequent),
+            without_result: search_rows(summary.without_result),
+            frequent: search_rows(summary.frequent),
             max_days: MAX_DAYS,
             min_clients: MIN_CLIENTS,
             page: page.clone(),
@@ -60,17 +60,17 @@ pub(super) async fn page(
     operator.respond(&page, "searches", answer).await
 }
 
-fn queries(listed: Vec<(String, SearchCounts)>) -> Vec<SearchRow> {
+fn search_rows(listed: Vec<(String, SearchCounts)>) -> Vec<SearchRow> {
     let mut rows = Vec::new();
     for (query, counts) in listed {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         let parameters = parameters.append_pair("q", &query).finish();
-        rows.push(row(query, format!("/?{parameters}"), counts));
+        rows.push(search_row(query, format!("/?{parameters}"), counts));
     }
     rows
 }
 
-fn row(label: String, href: String, counts: SearchCounts) -> SearchRow {
+fn search_row(label: String, href: String, counts: SearchCounts) -> SearchRow {
     SearchRow {
         label,
         href,

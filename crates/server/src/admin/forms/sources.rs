@@ -1,7 +1,7 @@
 //! Sources of descriptions, harvests and uploads.
 
-use super::jobs::ago;
-use super::{Fields, Nav, Operator, make};
+use super::jobs::format_ago;
+use super::{Fields, Nav, Operator, queue_change};
 use crate::AppState;
 use crate::admin::management::{management, restrict};
 use crate::admin::uploads::{SourceNaming, receive_sources};
@@ -58,7 +58,7 @@ pub(super) async fn page(
             .await?;
         Ok(render(&SourcesPage {
             nav: operator.nav("sources"),
-            sources: sources(datasets, &jobs, &loads, &records),
+            sources: source_rows(datasets, &jobs, &loads, &records),
             page: page.clone(),
         }))
     };
@@ -66,7 +66,7 @@ pub(super) async fn page(
 }
 
 /// Returns the addresses from which descriptions came.
-fn sources(
+fn source_rows(
     datasets: Vec<CollectionDataset>,
     jobs: &[Job],
     loads: &[PastLoad],
@@ -91,7 +91,7 @@ fn sources(
             .find(|load| load.origin.as_deref() == Some(address.as_str()));
         let record = last_harvest(records, &address);
         let recorded = match (record, load) {
-            (Some(record), _) => ago(record.time),
+            (Some(record), _) => format_ago(record.time),
             (None, Some(load)) => describe_load(load),
             (None, None) => String::new(),
         };
@@ -99,7 +99,7 @@ fn sources(
             recorded,
             is_download: record.is_some_and(|record| record.request.download),
             others: record.map_or(0, |record| record.request.sources.len().saturating_sub(1)),
-            harvest: harvest.map(|job| (job.id, ago(job.ended.unwrap_or(job.requested)))),
+            harvest: harvest.map(|job| (job.id, format_ago(job.ended.unwrap_or(job.requested)))),
             changed: changed.get(..16).unwrap_or(&changed).replace('T', " "),
             address,
             datasets,
@@ -112,7 +112,7 @@ fn sources(
 fn describe_load(load: &PastLoad) -> String {
     let mut text = format!(
         "{}: {} of {} changed",
-        ago(load.time),
+        format_ago(load.time),
         load.written,
         load.datasets
     );
@@ -170,7 +170,7 @@ pub(super) async fn harvest(
         request
             .policy(&request.sources)
             .map_err(|error| ApiError::bad_request(error.to_string()))?;
-        make(&state, &operator, Change::Harvest(Box::new(request))).await
+        queue_change(&state, &operator, Change::Harvest(Box::new(request))).await
     };
     operator.respond(&page, "sources", answer).await
 }
@@ -203,7 +203,7 @@ pub(super) async fn upload(
             .new_spool()
             .map_err(|error| ApiError::of_file(&error))?;
         let change = receive_sources(request, spool, SourceNaming::EachFile).await?;
-        make(&state, &operator, change).await
+        queue_change(&state, &operator, change).await
     };
     operator.respond(&page, "upload", answer).await
 }
@@ -226,7 +226,7 @@ mod tests {
             origin: Some(address.clone()),
         };
         let row = |records: &[HarvestRecord]| {
-            let rows = sources(vec![dataset.clone()], &[], &[], records);
+            let rows = source_rows(vec![dataset.clone()], &[], &[], records);
             let row = &rows[0];
             (row.is_download, row.others, row.recorded.clone())
         };

@@ -5,23 +5,23 @@ use lodeseek_catalog::Moment;
 use oxsdatatypes::{DateTime, Duration};
 
 /// Converts a date expression to a time in UTC; `None` if it is invalid.
-pub(super) fn date(text: &str) -> Option<String> {
-    evaluate(text, DateTime::now())
+pub(super) fn evaluate_date(text: &str) -> Option<String> {
+    evaluate_at(text, DateTime::now())
 }
 
-fn evaluate(text: &str, now: DateTime) -> Option<String> {
+fn evaluate_at(text: &str, now: DateTime) -> Option<String> {
     let text = text.trim();
     if let Some(steps) = text.strip_prefix("NOW") {
-        return apply_steps(instant(&now.to_string())?, steps);
+        return apply_steps(parse_instant(&now.to_string())?, steps);
     }
     match text.split_once('Z') {
-        Some((date, steps)) if !steps.is_empty() => apply_steps(instant(date)?, steps),
-        _ => instant(text),
+        Some((date, steps)) if !steps.is_empty() => apply_steps(parse_instant(date)?, steps),
+        _ => parse_instant(text),
     }
 }
 
 /// Converts a time to the form in which times are compared: in UTC, with a fraction of a second if there is one.
-fn instant(text: &str) -> Option<String> {
+fn parse_instant(text: &str) -> Option<String> {
     Moment::parse(text).map(|moment| moment.instant().to_owned())
 }
 
@@ -44,7 +44,7 @@ fn apply_steps(from: String, mut steps: &str) -> Option<String> {
 
 fn round_down(time: &str, unit: &str) -> Option<String> {
     // Length of the prefix of `2026-01-31T12:34:56.789` that the unit keeps, and the rest of its beginning.
-    let (kept, rest) = match unit.trim_end_matches('S') {
+    let (length, rest) = match unit.trim_end_matches('S') {
         "YEAR" => (4, "-01-01T00:00:00"),
         "MONTH" => (7, "-01T00:00:00"),
         "DAY" | "DATE" => (10, "T00:00:00"),
@@ -54,7 +54,7 @@ fn round_down(time: &str, unit: &str) -> Option<String> {
         "MILLI" | "MILLISECOND" => (23.min(time.len()), ""),
         _ => return None,
     };
-    instant(&format!("{}{rest}", time.get(..kept)?))
+    parse_instant(&format!("{}{rest}", time.get(..length)?))
 }
 
 fn add_step(from: &str, step: &str, is_forward: bool) -> Option<String> {
@@ -79,7 +79,7 @@ fn add_step(from: &str, step: &str, is_forward: bool) -> Option<String> {
     } else {
         from.checked_sub_duration(duration)
     };
-    instant(&to?.to_string())
+    parse_instant(&to?.to_string())
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
             ("2026-01-31T00:00:00Z", "2026-01-31T00:00:00"),
             ("2026-01-31T00:00:00Z+1YEAR", "2027-01-31T00:00:00"),
         ] {
-            assert_eq!(evaluate(text, now).as_deref(), Some(expected), "{text}");
+            assert_eq!(evaluate_at(text, now).as_deref(), Some(expected), "{text}");
         }
         for text in [
             "NOWADAYS",
@@ -117,7 +117,7 @@ mod tests {
             "yesterday",
             "",
         ] {
-            assert_eq!(evaluate(text, now), None, "{text}");
+            assert_eq!(evaluate_at(text, now), None, "{text}");
         }
     }
 }

@@ -114,10 +114,13 @@ impl ActionError {
             Self::NoAction(_) | Self::Body(_) | Self::Encoding(_) => {
                 return (StatusCode::BAD_REQUEST, Json(message)).into_response();
             }
-            Self::NotFound => (StatusCode::NOT_FOUND, typed("Not Found Error", &message)),
+            Self::NotFound => (
+                StatusCode::NOT_FOUND,
+                error_object("Not Found Error", &message),
+            ),
             Self::Denied | Self::Script => (
                 StatusCode::FORBIDDEN,
-                typed("Authorization Error", &message),
+                error_object("Authorization Error", &message),
             ),
             Self::Invalid(parameter, message) => (
                 StatusCode::CONFLICT,
@@ -125,9 +128,12 @@ impl ActionError {
             ),
             Self::Query(_) => (
                 StatusCode::BAD_REQUEST,
-                typed("Search Query Error", &message),
+                error_object("Search Query Error", &message),
             ),
-            Self::Failed(error) => (error.status, typed("Internal Server Error", &message)),
+            Self::Failed(error) => (
+                error.status,
+                error_object("Internal Server Error", &message),
+            ),
         };
         let mut response = (
             status,
@@ -139,6 +145,6 @@ impl ActionError {
     }
 }
 
-fn typed(kind: &str, message: &str) -> Value {
+fn error_object(kind: &str, message: &str) -> Value {
     json!({ "__type": kind, "message": message })
 }

@@ -2,7 +2,7 @@
 
 use super::error::ActionError;
 use super::names::License;
-use super::package::{Kind, group, tag};
+use super::package::{Kind, build_group, build_tag};
 use super::parameters::Default as Flag;
 use super::table::{Facet, Resource, Row, Table, Value as FacetValue};
 use super::{Call, MAX_PACKAGES};
@@ -14,10 +14,10 @@ use std::cmp::Reverse;
 /// Maximum number of datasets shown with an organisation, group or tag.
 const MAX_LISTED_DATASETS: usize = 10;
 /// Default number of organisations or groups with all fields.
-const WITH_FIELDS: usize = 25;
+const DEFAULT_GROUPS_WITH_FIELDS: usize = 25;
 
 /// Returns a page of a list, by `offset` and `limit`.
-fn page<T>(
+fn take_page<T>(
     list: impl Iterator<Item = T>,
     call: &Call<'_>,
     limit: usize,
@@ -31,7 +31,7 @@ fn page<T>(
 
 pub(super) fn package_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let table = call.table()?;
-    Ok(json!(page(
+    Ok(json!(take_page(
         table.rows.iter().map(|row| &row.name),
         call,
         usize::MAX
@@ -41,9 +41,9 @@ pub(super) fn package_list(call: &Call<'_>) -> Result<Value, ActionError> {
 pub(super) fn package_show(call: &Call<'_>) -> Result<Value, ActionError> {
     let name = match call.parameters.text("id")?.filter(|id| !id.is_empty()) {
         Some(id) => id,
-        None => call.parameters.required("name_or_id")?,
+        None => call.parameters.required_text("name_or_id")?,
     };
-    call.package_named(&name)?.ok_or(ActionError::NotFound)
+    call.find_package(&name)?.ok_or(ActionError::NotFound)
 }
 
 /// Lists the packages, the last changed first.
@@ -57,10 +57,10 @@ pub(super) fn current_package_list_with_resources(call: &Call<'_>) -> Result<Val
         .unwrap_or(MAX_PACKAGES)
         .min(MAX_PACKAGES);
     let offset = call.parameters.natural("offset")?.unwrap_or(0);
-    packages(call, rows.into_iter().skip(offset).take(limit))
+    read_packages(call, rows.into_iter().skip(offset).take(limit))
 }
 
-fn packages<'t>(
+fn read_packages<'t>(
     call: &Call<'_>,
     rows: impl Iterator<Item = &'t Row>,
 ) -> Result<Value, ActionError> {
@@ -73,14 +73,14 @@ fn packages<'t>(
 
 /// Finds packages by a part of name or title, those that begin with it first.
 pub(super) fn package_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
-    let sought = fold_text(&call.parameters.required("q")?);
+    let text = fold_text(&call.parameters.required_text("q")?);
     let table = call.table()?;
     let mut found: Vec<(bool, &Row, &str)> = Vec::new();
     for row in &table.rows {
-        if row.name.contains(&sought) {
-            found.push((!row.name.starts_with(&sought), row, "name"));
-        } else if row.folded.contains(&sought) {
-            found.push((!row.folded.starts_with(&sought), row, "title"));
+        if row.name.contains(&text) {
+            found.push((!row.name.starts_with(&text), row, "name"));
+        } else if row.folded.contains(&text) {
+            found.push((!row.folded.starts_with(&text), row, "title"));
         }
     }
     found.sort_by_key(|(late, ..)| *late);
@@ -89,25 +89,31 @@ pub(super) fn package_autocomplete(call: &Call<'_>) -> Result<Value, ActionError
         .natural("limit")?
         .unwrap_or(10)
         .min(MAX_PACKAGES);
-    let one = |(_, row, field): &(bool, &Row, &str)| {
-        let shown = if *field == "name" {
+    let mut packages = Vec::new();
+    for (_, row, field) in found.into_iter().take(limit) {
+        let displayed = if field == "name" {
             row.name.clone()
         } else {
             format!("{} ({})", row.title, row.name)
         };
-        json!({ "name": row.name, "title": row.title, "match_field": field, "match_displayed": shown })
-    };
-    Ok(found.iter().take(limit).map(one).collect())
+        packages.push(json!({
+            "name": row.name,
+            "title": row.title,
+            "match_field": field,
+            "match_displayed": displayed,
+        }));
+    }
+    Ok(packages.into())
 }
 
 pub(super) fn resource_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    let id = call.parameters.required("id")?;
+    let id = call.parameters.required_text("id")?;
     let (package, _) = id.split_once('.').ok_or(ActionError::NotFound)?;
-    let package = call.package_named(package)?.ok_or(ActionError::NotFound)?;
-    resource_of(&package, &id).ok_or(ActionError::NotFound)
+    let package = call.find_package(package)?.ok_or(ActionError::NotFound)?;
+    find_resource(&package, &id).ok_or(ActionError::NotFound)
 }
 
-fn resource_of(package: &Value, id: &str) -> Option<Value> {
+fn find_resource(package: &Value, id: &str) -> Option<Value> {
     package["resources"]
         .as_array()?
         .iter()
@@ -131,6 +137,19 @@ fn resource_field(name: &str) -> Option<Text> {
     })
 }
 
+/// Parses a condition on resources: `field:text`.
+fn parse_condition(query: &str) -> Result<(Text, String), ActionError> {
+    let Some((name, text)) = query.split_once(':') else {
+        let message = format!("{query:?} is not field:text");
+        return Err(ActionError::Invalid("query", message));
+    };
+    let Some(field) = resource_field(name) else {
+        let message = format!("{query:?} names no field that is searched: id, name, url, format");
+        return Err(ActionError::Invalid("query", message));
+    };
+    Ok((field, fold_text(text)))
+}
+
 /// Finds resources whose fields contain all texts, case-insensitively.
 pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let queries = call.parameters.list("query", &[])?;
@@ -143,27 +162,22 @@ pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
             format!("Must have at most {MAX_TEXTS} elements"),
         ));
     }
-    let mut wanted: Vec<(Text, String)> = Vec::new();
+    let mut conditions: Vec<(Text, String)> = Vec::new();
     for query in &queries {
-        let invalid = |why: &str| ActionError::Invalid("query", format!("{query:?} {why}"));
-        let (name, text) = query
-            .split_once(':')
-            .ok_or_else(|| invalid("is not field:text"))?;
-        let field = resource_field(name)
-            .ok_or_else(|| invalid("names no field that is searched: id, name, url, format"))?;
-        wanted.push((field, fold_text(text)));
+        conditions.push(parse_condition(query)?);
     }
     let table = call.table()?;
-    let holds = |resource: &Resource| {
-        wanted
-            .iter()
-            .all(|(field, text)| fold_text(field(resource)).contains(text))
-    };
-    let all = table
-        .rows
-        .iter()
-        .flat_map(|row| row.resources.iter().map(move |one| (row, one)));
-    let found: Vec<(&Row, &Resource)> = all.filter(|(_, one)| holds(one)).collect();
+    let mut found: Vec<(&Row, &Resource)> = Vec::new();
+    for row in &table.rows {
+        for resource in &row.resources {
+            let is_match = conditions
+                .iter()
+                .all(|(field, text)| fold_text(field(resource)).contains(text));
+            if is_match {
+                found.push((row, resource));
+            }
+        }
+    }
     let (offset, limit) = (
         call.parameters.natural("offset")?.unwrap_or(0),
         call.parameters.natural("limit")?,
@@ -194,14 +208,14 @@ pub(super) fn resource_search(call: &Call<'_>) -> Result<Value, ActionError> {
 }
 
 pub(super) fn organization_list(call: &Call<'_>) -> Result<Value, ActionError> {
-    groups(call, Facet::Organization, Kind::Organization)
+    list_groups(call, Facet::Organization, Kind::Organization)
 }
 
 pub(super) fn group_list(call: &Call<'_>) -> Result<Value, ActionError> {
-    groups(call, Facet::Groups, Kind::Group)
+    list_groups(call, Facet::Groups, Kind::Group)
 }
 
-fn groups(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
+fn list_groups(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
     let all_fields = call.parameters.flag("all_fields", Flag::No)?;
     let only = match kind {
         Kind::Organization => call.parameters.list("organizations", &[',', ' '])?,
@@ -210,17 +224,17 @@ fn groups(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionErro
     let table = call.table()?;
     let mut values: Vec<&FacetValue> = table.values(facet).all.iter().collect();
     values.retain(|value| only.is_empty() || only.contains(&value.name));
-    order(&mut values, call)?;
+    sort_values(&mut values, call)?;
     let limit = if all_fields {
-        WITH_FIELDS
+        DEFAULT_GROUPS_WITH_FIELDS
     } else {
         MAX_PACKAGES
     };
-    let values = page(values.into_iter(), call, limit)?;
+    let values = take_page(values.into_iter(), call, limit)?;
     Ok(if all_fields {
         values
             .into_iter()
-            .map(|value| counted(value, kind))
+            .map(|value| group_with_count(value, kind))
             .collect()
     } else {
         values
@@ -230,12 +244,12 @@ fn groups(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionErro
     })
 }
 
-fn order(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), ActionError> {
-    let asked = call
+fn sort_values(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), ActionError> {
+    let requested = call
         .parameters
         .text("sort")?
         .unwrap_or_else(|| "title asc".to_owned());
-    let mut words = asked.split_whitespace();
+    let mut words = requested.split_whitespace();
     let key = words.next().unwrap_or("title");
     let descending = words
         .next()
@@ -258,42 +272,46 @@ fn order(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), ActionError>
     Ok(())
 }
 
-fn counted(value: &FacetValue, kind: Kind) -> Value {
-    let mut group = group(&value.name, &value.title, value.url.as_deref(), kind);
+fn group_with_count(value: &FacetValue, kind: Kind) -> Value {
+    let mut group = build_group(&value.name, &value.title, value.url.as_deref(), kind);
     group["package_count"] = json!(value.count);
     group
 }
 
 pub(super) fn organization_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    show(call, Facet::Organization, Kind::Organization)
+    show_group(call, Facet::Organization, Kind::Organization)
 }
 
 pub(super) fn group_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    show(call, Facet::Groups, Kind::Group)
+    show_group(call, Facet::Groups, Kind::Group)
 }
 
-fn show(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
-    let name = call.parameters.required("id")?;
+fn show_group(call: &Call<'_>, facet: Facet, kind: Kind) -> Result<Value, ActionError> {
+    let name = call.parameters.required_text("id")?;
     let table = call.table()?;
     let value = table
         .values(facet)
         .find(&name)
         .ok_or(ActionError::NotFound)?;
-    let mut group = counted(value, kind);
+    let mut group = group_with_count(value, kind);
     for empty in ["users", "groups", "tags", "extras"] {
         group[empty] = json!([]);
     }
     if call.parameters.flag("include_datasets", Flag::No)? {
-        group["packages"] = packages(
+        group["packages"] = read_packages(
             call,
-            with_value(&table, facet, &name).take(MAX_LISTED_DATASETS),
+            rows_with_value(&table, facet, &name).take(MAX_LISTED_DATASETS),
         )?;
     }
     Ok(group)
 }
 
 /// Returns the datasets with a value of a facet, in any spelling of its accents.
-fn with_value<'t>(table: &'t Table, facet: Facet, name: &str) -> impl Iterator<Item = &'t Row> {
+fn rows_with_value<'t>(
+    table: &'t Table,
+    facet: Facet,
+    name: &str,
+) -> impl Iterator<Item = &'t Row> {
     let values = &table.values(facet).all;
     let name = compose(name).into_owned();
     table.rows.iter().filter(move |row| {
@@ -336,9 +354,9 @@ pub(super) fn tag_search(call: &Call<'_>) -> Result<Value, ActionError> {
         .collect();
     let names = tags_with(&*call.table()?, &queries);
     let count = names.len();
-    let results: Value = page(names.iter(), call, MAX_PACKAGES)?
+    let results: Value = take_page(names.iter(), call, MAX_PACKAGES)?
         .into_iter()
-        .map(|name| tag(name))
+        .map(|name| build_tag(name))
         .collect();
     Ok(json!({ "count": count, "results": results }))
 }
@@ -352,23 +370,23 @@ pub(super) fn tag_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
         .filter(|query| !query.is_empty())
     {
         Some(query) => query,
-        None => call.parameters.required("q")?,
+        None => call.parameters.required_text("q")?,
     };
     let names = tags_with(&*call.table()?, &[query]);
-    Ok(json!(page(names.iter(), call, 10)?))
+    Ok(json!(take_page(names.iter(), call, 10)?))
 }
 
 pub(super) fn organization_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
-    complete(call, Facet::Organization)
+    autocomplete(call, Facet::Organization)
 }
 
 pub(super) fn group_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
-    complete(call, Facet::Groups)
+    autocomplete(call, Facet::Groups)
 }
 
 /// Finds values whose name or title contains a text, in the order of their titles.
-fn complete(call: &Call<'_>, facet: Facet) -> Result<Value, ActionError> {
-    let text = fold_text(&call.parameters.required("q")?);
+fn autocomplete(call: &Call<'_>, facet: Facet) -> Result<Value, ActionError> {
+    let text = fold_text(&call.parameters.required_text("q")?);
     let table = call.table()?;
     let all = table.values(facet).all.iter();
     let mut values: Vec<&FacetValue> = all
@@ -389,7 +407,7 @@ fn complete(call: &Call<'_>, facet: Facet) -> Result<Value, ActionError> {
 
 /// Lists the packages of a group or organisation.
 pub(super) fn group_package_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    let name = call.parameters.required("id")?;
+    let name = call.parameters.required_text("id")?;
     let table = call.table()?;
     let facet = [Facet::Groups, Facet::Organization]
         .into_iter()
@@ -401,9 +419,11 @@ pub(super) fn group_package_show(call: &Call<'_>) -> Result<Value, ActionError> 
         .natural("limit")?
         .unwrap_or(MAX_PACKAGES)
         .min(MAX_PACKAGES);
-    packages(
+    read_packages(
         call,
-        with_value(&table, facet, &name).skip(start).take(limit),
+        rows_with_value(&table, facet, &name)
+            .skip(start)
+            .take(limit),
     )
 }
 
@@ -413,7 +433,7 @@ pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let query = call.parameters.text("query")?.unwrap_or_default();
     let names = tags_with(&*call.table()?, &[query]);
     Ok(if call.parameters.flag("all_fields", Flag::No)? {
-        names.iter().map(|name| tag(name)).collect()
+        names.iter().map(|name| build_tag(name)).collect()
     } else {
         json!(names)
     })
@@ -421,17 +441,17 @@ pub(super) fn tag_list(call: &Call<'_>) -> Result<Value, ActionError> {
 
 pub(super) fn tag_show(call: &Call<'_>) -> Result<Value, ActionError> {
     check_vocabulary(call)?;
-    let name = call.parameters.required("id")?;
+    let name = call.parameters.required_text("id")?;
     let table = call.table()?;
     let value = table
         .values(Facet::Tags)
         .find(&name)
         .ok_or(ActionError::NotFound)?;
-    let mut tag = tag(&value.name);
+    let mut tag = build_tag(&value.name);
     if call.parameters.flag("include_datasets", Flag::No)? {
-        tag["packages"] = packages(
+        tag["packages"] = read_packages(
             call,
-            with_value(&table, Facet::Tags, &name).take(MAX_PACKAGES),
+            rows_with_value(&table, Facet::Tags, &name).take(MAX_PACKAGES),
         )?;
     }
     Ok(tag)
@@ -442,28 +462,29 @@ pub(super) fn license_list(call: &Call<'_>) -> Result<Value, ActionError> {
     let table = call.table()?;
     let mut values: Vec<&FacetValue> = table.values(Facet::LicenseId).all.iter().collect();
     values.sort_by_key(|value| &value.name);
-    let one = |value: &&FacetValue| {
+    let mut licenses = Vec::with_capacity(values.len());
+    for value in values {
         let open = License::from_text(value.url.as_deref()).open
             || License::from_text(Some(&value.name)).open;
-        json!({
+        licenses.push(json!({
             "id": value.name,
             "title": value.title,
             "url": value.url,
             "status": "active",
             "od_conformance": if open { "approved" } else { "not reviewed" },
-        })
-    };
-    Ok(values.iter().map(one).collect())
+        }));
+    }
+    Ok(licenses.into())
 }
 
 /// Lists the formats that contain a text, the most frequent first.
 pub(super) fn format_autocomplete(call: &Call<'_>) -> Result<Value, ActionError> {
-    let sought = fold_text(&call.parameters.required("q")?);
+    let text = fold_text(&call.parameters.required_text("q")?);
     let table = call.table()?;
     let values = table.values(Facet::ResFormat);
     let counts: Vec<usize> = values.all.iter().map(|value| value.count).collect();
     let names = values
-        .ordered(&counts, 1)
+        .most_frequent(&counts, 1)
         .into_iter()
         .map(|(value, _)| value.name.to_lowercase());
     let limit = call
@@ -472,7 +493,7 @@ pub(super) fn format_autocomplete(call: &Call<'_>) -> Result<Value, ActionError>
         .unwrap_or(5)
         .min(MAX_PACKAGES);
     Ok(names
-        .filter(|name| fold_text(name).contains(&sought))
+        .filter(|name| fold_text(name).contains(&text))
         .take(limit)
         .collect())
 }

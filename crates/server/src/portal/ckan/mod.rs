@@ -206,11 +206,12 @@ pub(super) async fn action(
     (method, headers): (Method, HeaderMap),
     body: Bytes,
 ) -> Response {
-    let help = help(&links, &name);
+    let help = help_address(&links, &name);
     let media_type = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
+    // The callback is removed before the action, which would reject it as an unknown parameter.
     let parameters = Parameters::read(query.as_deref().unwrap_or_default(), media_type, &body);
     let (parameters, callback) = match parameters.and_then(|mut parameters| {
         let callback = jsonp::callback(&mut parameters, &method, state.site.is_local_only())?;
@@ -219,7 +220,7 @@ pub(super) async fn action(
         Ok((parameters, callback)) => (Ok(parameters), callback),
         Err(error) => (Err(error), None),
     };
-    match answer(&state, client, links, &name, parameters).await {
+    match run_action(&state, client, links, &name, parameters).await {
         Ok(result) => {
             let result = json!({ "help": help, "success": true, "result": result });
             match callback {
@@ -232,20 +233,20 @@ pub(super) async fn action(
 }
 
 /// Returns the address of an action's help.
-fn help(links: &LinkBase, name: &str) -> String {
+fn help_address(links: &LinkBase, name: &str) -> String {
     let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
     format!("{links}api/3/action/help_show?name={name}")
 }
 
-async fn answer(
+async fn run_action(
     state: &AppState,
     client: Client,
     links: LinkBase,
     name: &str,
     parameters: Result<Parameters, ActionError>,
 ) -> Result<Value, ActionError> {
-    let Some((_, _, run)) = find(name) else {
-        return Err(unknown(name));
+    let Some((_, _, run)) = find_action(name) else {
+        return Err(unknown_action(name));
     };
     let parameters = parameters?;
     let permit = if is_heavy(name, &parameters)? {
@@ -253,22 +254,22 @@ async fn answer(
     } else {
         None
     };
-    let work = move |state: &AppState| {
+    let result = state.work(move |state| {
         let _permit = permit;
         Ok(run(&Call {
             state,
             base: links.as_str(),
             parameters: &parameters,
         }))
-    };
-    state.work(work).await?
+    });
+    result.await?
 }
 
-fn find(name: &str) -> Option<&'static Action> {
+fn find_action(name: &str) -> Option<&'static Action> {
     ACTIONS.iter().find(|(known, ..)| *known == name)
 }
 
-fn unknown(name: &str) -> ActionError {
+fn unknown_action(name: &str) -> ActionError {
     let writing = WRITING.iter().any(|end| name.ends_with(end));
     if writing {
         ActionError::Denied
@@ -296,11 +297,11 @@ impl Call<'_> {
     /// Returns the package of a dataset; `None` if it does not exist.
     fn package(&self, id: &DatasetId) -> Result<Option<Value>, ActionError> {
         let described = PortalMetadata::read(&self.state.store, id)?;
-        Ok(described.map(|described| package::package(&described, self.base)))
+        Ok(described.map(|described| package::build_package(&described, self.base)))
     }
 
     /// Returns the package of an id or name. Ids need no table.
-    fn package_named(&self, name: &str) -> Result<Option<Value>, ActionError> {
+    fn find_package(&self, name: &str) -> Result<Option<Value>, ActionError> {
         if let Ok(id) = DatasetId::new(name)
             && self.state.searcher.catalog().numeric_facts(&id)?.is_some()
         {
@@ -329,8 +330,8 @@ fn status_show(call: &Call<'_>) -> Result<Value, ActionError> {
 }
 
 fn help_show(call: &Call<'_>) -> Result<Value, ActionError> {
-    let name = call.parameters.required("name")?;
-    find(&name)
+    let name = call.parameters.required_text("name")?;
+    find_action(&name)
         .map(|(_, help, _)| json!(help))
         .ok_or(ActionError::NotFound)
 }

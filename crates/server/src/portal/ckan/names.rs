@@ -11,15 +11,16 @@ const MAX_NAME_CHARACTERS: usize = 100;
 
 /// Returns the name of a dataset: its id if valid, or else a name derived from it.
 pub(super) fn package_name(id: &DatasetId) -> String {
-    let plain = |character: char| {
-        character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character)
-    };
     let text = id.as_str();
-    if text.len() <= MAX_NAME_CHARACTERS && text.chars().all(plain) {
+    if text.len() <= MAX_NAME_CHARACTERS && text.chars().all(is_name_character) {
         text.to_owned()
     } else {
-        hashed(text)
+        shorten_with_hash(text)
     }
+}
+
+fn is_name_character(character: char) -> bool {
+    character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character)
 }
 
 /// Returns the name of a text. Case, punctuation and the spelling of accents in Unicode make no difference.
@@ -34,12 +35,12 @@ pub(super) fn slug(text: &str) -> String {
     if joined.is_ascii() && (2..=MAX_NAME_CHARACTERS).contains(&joined.len()) {
         joined
     } else {
-        hashed(&joined)
+        shorten_with_hash(&joined)
     }
 }
 
 /// Returns the valid characters of a text with a hash of the whole, so that different texts have different names.
-fn hashed(text: &str) -> String {
+fn shorten_with_hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let hash: String = digest
         .iter()
@@ -50,13 +51,16 @@ fn hashed(text: &str) -> String {
     let words = lower
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());
-    let kept: String = words
+    // A hyphen and eight hexadecimal digits follow.
+    let prefix: String = words
         .collect::<Vec<_>>()
         .join("-")
         .chars()
         .take(MAX_NAME_CHARACTERS - 9)
         .collect();
-    format!("{kept}-{hash}").trim_start_matches('-').to_owned()
+    format!("{prefix}-{hash}")
+        .trim_start_matches('-')
+        .to_owned()
 }
 
 /// A licence as CKAN lists it.

@@ -1,14 +1,14 @@
 //! Datasets as CKAN packages.
 
 use super::names::{License, package_name, slug};
-use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, distinct, moment};
+use crate::portal::metadata::{Checksum, File, Party, PortalMetadata, Term, ckan_time, distinct};
 use lodeseek_catalog::{Scheme, plain_text};
 use lodeseek_index::compose;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// Returns a package with all metadata of the catalogue.
-pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
+pub(super) fn build_package(described: &PortalMetadata, base: &str) -> Value {
     let metadata = &described.dataset.metadata;
     let name = package_name(&metadata.id);
     let license = License::of_dataset(described);
@@ -22,12 +22,12 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         .files
         .iter()
         .zip(0..)
-        .map(|(file, place)| resource(described, file, place, base))
+        .map(|(file, place)| build_resource(described, file, place, base))
         .collect();
     let keywords = described.keywords.iter();
     let tags: Vec<Value> = distinct(keywords.map(|keyword| compose(keyword).into_owned()))
         .iter()
-        .map(|keyword| tag(keyword))
+        .map(|keyword| build_tag(keyword))
         .collect();
     json!({
         "id": metadata.id,
@@ -36,7 +36,7 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         "notes": metadata.description(),
         "url": metadata.landing_page,
         "version": described.version,
-        "author": joined(&authors),
+        "author": join_names(&authors),
         "author_email": described.creator_email,
         "maintainer": contact.and_then(|contact| contact.name.as_ref()),
         "maintainer_email": contact.and_then(|contact| contact.email.as_ref()),
@@ -44,16 +44,16 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
         "license_title": license.title,
         "license_url": license.url,
         "isopen": license.open,
-        "organization": described.organization().map(|one| owner(&one, Kind::Organization)),
+        "organization": described.organization().map(|one| build_owner(&one, Kind::Organization)),
         "owner_org": described.organization().map(|one| slug(&one.name)),
-        "groups": groups(described),
+        "groups": build_groups(described),
         "num_tags": tags.len(),
         "tags": tags,
         "num_resources": resources.len(),
         "resources": resources,
-        "extras": extras(described).iter().map(|(key, value)| json!({ "key": key, "value": value })).collect::<Vec<_>>(),
-        "metadata_created": described.issued(),
-        "metadata_modified": described.modified(),
+        "extras": collect_extras(described).iter().map(|(key, value)| json!({ "key": key, "value": value })).collect::<Vec<_>>(),
+        "metadata_created": described.publication_time(),
+        "metadata_modified": described.modification_time(),
         "creator_user_id": null,
         "private": false,
         "state": "active",
@@ -63,7 +63,7 @@ pub(super) fn package(described: &PortalMetadata, base: &str) -> Value {
     })
 }
 
-fn joined(names: &[&str]) -> Option<String> {
+fn join_names(names: &[&str]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
@@ -84,7 +84,7 @@ impl Kind {
 }
 
 /// Returns an organisation or group. Its name is its id.
-pub(super) fn group(name: &str, title: &str, url: Option<&str>, kind: Kind) -> Value {
+pub(super) fn build_group(name: &str, title: &str, url: Option<&str>, kind: Kind) -> Value {
     json!({
         "id": name,
         "name": name,
@@ -102,29 +102,29 @@ pub(super) fn group(name: &str, title: &str, url: Option<&str>, kind: Kind) -> V
 }
 
 /// Returns the groups: themes with distinct names.
-fn groups(described: &PortalMetadata) -> Vec<Value> {
+fn build_groups(described: &PortalMetadata) -> Vec<Value> {
     let mut seen = HashSet::new();
     let themes = described.themes.iter();
     themes
         .filter(|theme| seen.insert(slug(&theme.name)))
-        .map(|theme| owner(theme, Kind::Group))
+        .map(|theme| build_owner(theme, Kind::Group))
         .collect()
 }
 
-fn owner(party: &Party, kind: Kind) -> Value {
-    group(&slug(&party.name), &party.name, party.iri.as_deref(), kind)
+fn build_owner(party: &Party, kind: Kind) -> Value {
+    build_group(&slug(&party.name), &party.name, party.iri.as_deref(), kind)
 }
 
 /// Returns a tag. Its name is its id.
-pub(super) fn tag(name: &str) -> Value {
+pub(super) fn build_tag(name: &str) -> Value {
     json!({ "id": name, "name": name, "display_name": name, "state": "active", "vocabulary_id": null })
 }
 
 /// Returns a resource: a file or service.
-fn resource(described: &PortalMetadata, file: &File, position: usize, base: &str) -> Value {
+fn build_resource(described: &PortalMetadata, file: &File, position: usize, base: &str) -> Value {
     let package = package_name(&described.dataset.metadata.id);
-    let created = file.issued.as_deref().and_then(moment);
-    let modified = file.modified.as_deref().and_then(moment);
+    let created = file.issued.as_deref().and_then(ckan_time);
+    let modified = file.modified.as_deref().and_then(ckan_time);
     json!({
         "id": format!("{package}.{}", file.key),
         "package_id": described.dataset.metadata.id,
@@ -156,17 +156,9 @@ fn iris_or_names(terms: &[Term]) -> Vec<String> {
 }
 
 /// Returns the metadata without a field in CKAN, under the keys of its DCAT harvesters.
-fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
+fn collect_extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
     let metadata = &described.dataset.metadata;
-    let mut extras = Vec::new();
-    let mut extra = |key: &'static str, value: Option<String>| {
-        extras.extend(
-            value
-                .filter(|value| !value.is_empty())
-                .map(|value| (key, value)),
-        );
-    };
-    let listed = |values: &[String]| (!values.is_empty()).then(|| json!(values).to_string());
+    let (publisher, contact) = (described.publishers.first(), described.contacts.first());
     let themes: Vec<String> = described
         .themes
         .iter()
@@ -186,87 +178,80 @@ fn extras(described: &PortalMetadata) -> Vec<(&'static str, String)> {
     let modalities: Vec<String> = described.themes_of(Scheme::Modality).collect();
     let mut languages = iris_or_names(&described.declared_languages);
     languages.extend(described.themes_of(Scheme::Language));
-    extra(
-        "uri",
-        Some(
-            metadata
-                .source
-                .clone()
-                .unwrap_or_else(|| described.iri.clone()),
-        ),
-    );
+    let remote = described.dataset.remote.as_ref();
+    let uri = metadata.source.as_ref().unwrap_or(&described.iri);
     let (identifier, further) = match described.identifiers.split_first() {
         Some((first, further)) if described.has_identifier => (first.clone(), further),
         _ => (metadata.id.to_string(), &described.identifiers[..]),
     };
-    extra("identifier", Some(identifier));
-    extra("issued", metadata.issued.clone());
-    extra("modified", metadata.modified.clone());
-    extra(
-        "publisher_name",
-        described.publishers.first().map(|one| one.name.clone()),
-    );
-    extra(
-        "publisher_uri",
-        described.publishers.first().and_then(|one| one.iri.clone()),
-    );
-    extra(
-        "publisher_email",
-        described
-            .publishers
-            .first()
-            .and_then(|one| one.email.clone()),
-    );
-    for (key, values) in &described.relations {
-        extra(key, listed(values));
-    }
-    extra(
-        "contact_name",
-        described.contacts.first().and_then(|one| one.name.clone()),
-    );
-    extra(
-        "contact_email",
-        described.contacts.first().and_then(|one| one.email.clone()),
-    );
-    extra(
-        "access_rights",
-        described
-            .access_rights
-            .as_ref()
-            .and_then(Term::iri_or_name)
-            .cloned(),
-    );
-    extra("theme", listed(&themes));
-    extra("language", listed(&languages));
-    extra(
-        "frequency",
-        described
-            .frequency
-            .as_ref()
-            .and_then(Term::iri_or_name)
-            .cloned(),
-    );
-    extra("conforms_to", listed(&iris_or_names(&described.standards)));
-    extra(
-        "spatial_uri",
-        described.places.iter().find_map(|place| place.iri.clone()),
-    );
-    extra(
-        "spatial_text",
-        described.places.iter().find_map(|place| place.name.clone()),
-    );
-    extra("alternate_identifier", listed(further));
-    extra("alternative_titles", listed(&names));
-    extra("tasks", listed(&tasks));
-    extra("modalities", listed(&modalities));
-    extra("introduced_by", listed(&works));
-    extra(
-        "sparql_endpoint",
-        described
-            .dataset
-            .remote
-            .as_ref()
-            .map(|remote| remote.endpoint.clone()),
-    );
-    extras
+    let identity = [
+        ("uri", Some(uri.clone())),
+        ("identifier", Some(identifier)),
+        ("issued", metadata.issued.clone()),
+        ("modified", metadata.modified.clone()),
+        ("publisher_name", publisher.map(|agent| agent.name.clone())),
+        (
+            "publisher_uri",
+            publisher.and_then(|agent| agent.iri.clone()),
+        ),
+        (
+            "publisher_email",
+            publisher.and_then(|agent| agent.email.clone()),
+        ),
+    ];
+    let relations = described.relations.iter();
+    let properties = [
+        (
+            "contact_name",
+            contact.and_then(|contact| contact.name.clone()),
+        ),
+        (
+            "contact_email",
+            contact.and_then(|contact| contact.email.clone()),
+        ),
+        (
+            "access_rights",
+            iri_or_name(described.access_rights.as_ref()),
+        ),
+        ("theme", json_list(&themes)),
+        ("language", json_list(&languages)),
+        ("frequency", iri_or_name(described.frequency.as_ref())),
+        (
+            "conforms_to",
+            json_list(&iris_or_names(&described.standards)),
+        ),
+        (
+            "spatial_uri",
+            described.places.iter().find_map(|place| place.iri.clone()),
+        ),
+        (
+            "spatial_text",
+            described.places.iter().find_map(|place| place.name.clone()),
+        ),
+        ("alternate_identifier", json_list(further)),
+        ("alternative_titles", json_list(&names)),
+        ("tasks", json_list(&tasks)),
+        ("modalities", json_list(&modalities)),
+        ("introduced_by", json_list(&works)),
+        (
+            "sparql_endpoint",
+            remote.map(|remote| remote.endpoint.clone()),
+        ),
+    ];
+    identity
+        .into_iter()
+        .chain(relations.map(|(key, values)| (*key, json_list(values))))
+        .chain(properties)
+        .filter_map(|(key, value)| Some((key, value.filter(|value| !value.is_empty())?)))
+        .collect()
+}
+
+/// Returns the IRI of a term, else its name.
+fn iri_or_name(term: Option<&Term>) -> Option<String> {
+    term.and_then(Term::iri_or_name).cloned()
+}
+
+/// Returns a list as JSON; `None` if it is empty.
+fn json_list(values: &[String]) -> Option<String> {
+    (!values.is_empty()).then(|| json!(values).to_string())
 }

@@ -64,12 +64,9 @@ impl Parameters {
 
     /// Returns the names of the parameters that have a value.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let has_value = |value: &Value| {
-            !value.is_null() && value.as_object().is_none_or(|object| !object.is_empty())
-        };
         self.0
             .iter()
-            .filter(move |(_, value)| has_value(value))
+            .filter(|(_, value)| has_value(value))
             .map(|(name, _)| name.as_str())
     }
 
@@ -90,8 +87,14 @@ impl Parameters {
         }
     }
 
+    /// Returns a text; `None` if it is blank.
+    pub(super) fn non_blank_text(&self, name: &'static str) -> Result<Option<String>, ActionError> {
+        let text = self.text(name)?;
+        Ok(text.filter(|text| !text.trim().is_empty()))
+    }
+
     /// Returns a required text that is not empty.
-    pub(super) fn required(&self, name: &'static str) -> Result<String, ActionError> {
+    pub(super) fn required_text(&self, name: &'static str) -> Result<String, ActionError> {
         self.text(name)?
             .filter(|text| !text.is_empty())
             .ok_or_else(|| ActionError::missing(name))
@@ -103,7 +106,6 @@ impl Parameters {
         name: &'static str,
         separators: &[char],
     ) -> Result<Vec<String>, ActionError> {
-        let invalid = || ActionError::Invalid(name, "Not a list".to_owned());
         let list: Vec<String> = match self.get(name) {
             None => Vec::new(),
             Some(Value::String(text)) if text.trim_start().starts_with('[') => {
@@ -111,7 +113,7 @@ impl Parameters {
                     Ok(list) => list,
                     // A filter may be a range.
                     Err(_) if name == "fq_list" => vec![text.clone()],
-                    Err(_) => return Err(invalid()),
+                    Err(_) => return Err(invalid_list(name)),
                 }
             }
             Some(Value::String(text)) if separators.is_empty() => vec![text.clone()],
@@ -122,9 +124,10 @@ impl Parameters {
                 .collect(),
             Some(Value::Array(values)) => values
                 .iter()
-                .map(|value| value.as_str().map(str::to_owned).ok_or_else(invalid))
-                .collect::<Result<_, _>>()?,
-            Some(_) => return Err(invalid()),
+                .map(|value| value.as_str().map(str::to_owned))
+                .collect::<Option<_>>()
+                .ok_or_else(|| invalid_list(name))?,
+            Some(_) => return Err(invalid_list(name)),
         };
         if list.len() > MAX_ELEMENTS {
             return Err(ActionError::Invalid(
@@ -180,6 +183,15 @@ impl Parameters {
 pub(super) enum Default {
     Yes,
     No,
+}
+
+/// If true, a value is neither null nor an empty object.
+fn has_value(value: &Value) -> bool {
+    !value.is_null() && value.as_object().is_none_or(|object| !object.is_empty())
+}
+
+fn invalid_list(name: &'static str) -> ActionError {
+    ActionError::Invalid(name, "Not a list".to_owned())
 }
 
 fn invalid_number(name: &'static str) -> ActionError {
@@ -273,7 +285,7 @@ mod tests {
             "facet.field: Not a list"
         );
         assert_eq!(
-            message(parameters.required("id").err()),
+            message(parameters.required_text("id").err()),
             "id: Missing value"
         );
         assert_eq!(

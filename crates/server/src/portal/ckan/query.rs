@@ -3,7 +3,7 @@
 //! String fields match by whole values, text fields by words, as in CKAN. Words without a field are looked up in the index;
 //! a query of words alone is ranked and found by the engine.
 
-use super::dates::date;
+use super::dates::evaluate_date;
 use super::error::QueryError;
 use super::syntax::{Colon, DefaultOperator, Node, Occur, Term, parse};
 use super::table::{Facet, Row, Table};
@@ -239,24 +239,25 @@ impl Clause {
         if options.is_standard {
             return Self::filter(text, operator);
         }
-        let parse_known = || Self::from_tree(parse(text, Colon::KnownField(is_field), operator)?);
         if names_field(text) {
             return Self::from_tree(parse(text, Colon::Field, operator)?);
         }
         if text.starts_with("{!") || has_operator(text) {
-            match parse_known() {
+            let tree = parse(text, Colon::KnownField(is_field), operator);
+            match tree.and_then(Self::from_tree) {
                 Err(QueryError::Unsupported(construct, text)) => {
                     return Err(QueryError::Unsupported(construct, text));
                 }
+                // Other errors: a query may be any text, so it is words.
                 Err(_) => {}
                 parsed => return parsed,
             }
         }
-        Self::plain(text, options)
+        Self::from_words(text, options)
     }
 
     /// Returns the condition of plain words.
-    fn plain(text: &str, options: &QueryOptions) -> Result<Self, QueryError> {
+    fn from_words(text: &str, options: &QueryOptions) -> Result<Self, QueryError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let required = match (&options.minimum_match, options.operator) {
             (Some(minimum), _) => minimum.count(words.len()),
@@ -383,7 +384,11 @@ impl Clause {
                     clause.add_words(words);
                 }
             }
-            Self::AtLeast(_, clauses) => clauses.iter().for_each(|clause| clause.add_words(words)),
+            Self::AtLeast(_, clauses) => {
+                for clause in clauses {
+                    clause.add_words(words);
+                }
+            }
             Self::Boosted(clause, _) => clause.add_words(words),
             Self::Contains(text) | Self::Words(text) => words.push(text),
         }
@@ -392,8 +397,16 @@ impl Clause {
     /// Calls a function with each clause that has no parts.
     pub(super) fn visit<'c>(&'c self, see: &mut impl FnMut(&'c Self)) {
         match self {
-            Self::Group(clauses) => clauses.iter().for_each(|(_, clause)| clause.visit(see)),
-            Self::AtLeast(_, clauses) => clauses.iter().for_each(|clause| clause.visit(see)),
+            Self::Group(clauses) => {
+                for (_, clause) in clauses {
+                    clause.visit(see);
+                }
+            }
+            Self::AtLeast(_, clauses) => {
+                for clause in clauses {
+                    clause.visit(see);
+                }
+            }
             Self::Boosted(clause, _) => clause.visit(see),
             leaf => see(leaf),
         }
@@ -415,17 +428,15 @@ impl Clause {
 
 /// Converts the texts of a term to dates.
 fn with_dates(term: Term) -> Result<Term, QueryError> {
-    let converted = |text: String| date(&text).ok_or(QueryError::Date(text));
-    let bound = |bound: Option<String>| bound.map(converted).transpose();
     match term {
-        Term::Word(text) | Term::Phrase(text) => converted(text).map(Term::Word),
+        Term::Word(text) | Term::Phrase(text) => convert_date(text).map(Term::Word),
         Term::Range {
             from,
             to,
             inclusive,
         } => Ok(Term::Range {
-            from: bound(from)?,
-            to: bound(to)?,
+            from: from.map(convert_date).transpose()?,
+            to: to.map(convert_date).transpose()?,
             inclusive,
         }),
         Term::Near(text, _) | Term::Similar(text, _) => {
@@ -436,6 +447,10 @@ fn with_dates(term: Term) -> Result<Term, QueryError> {
             "use a range: [2020-01-01 TO *]".to_owned(),
         )),
     }
+}
+
+fn convert_date(text: String) -> Result<String, QueryError> {
+    evaluate_date(&text).ok_or(QueryError::Date(text))
 }
 
 /// If true, a text names a field.
@@ -449,17 +464,6 @@ fn names_field(text: &str) -> bool {
 
 /// If true, a text has an operator of Solr that is no punctuation.
 fn has_operator(text: &str) -> bool {
-    let is_number = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.')
-    };
-    let has_edits_or_boost = |word: &str| {
-        let marked = word.rsplit_once(['~', '^']);
-        marked.is_some_and(|(before, number)| {
-            before.ends_with(|c: char| c.is_alphanumeric() || c == '"' || c == ')')
-                && is_number(number)
-        })
-    };
     text.split_whitespace().any(|word| {
         let signed = word.strip_prefix(['+', '-', '!']).is_some_and(|rest| {
             rest.starts_with(|c: char| c.is_alphabetic() || c == '"' || c == '(')
@@ -474,11 +478,33 @@ fn has_operator(text: &str) -> bool {
     })
 }
 
+/// If true, a word ends with `~2`, `^2` or the like.
+fn has_edits_or_boost(word: &str) -> bool {
+    let Some((before, number)) = word.rsplit_once(['~', '^']) else {
+        return false;
+    };
+    before.ends_with(|c: char| c.is_alphanumeric() || c == '"' || c == ')')
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
 /// The datasets that match a clause, and their scores if there are any.
 struct Matches {
     marks: Vec<bool>,
     /// Scores of a query without words of its own, by place; empty for filters.
     scores: Vec<f64>,
+}
+
+impl Matches {
+    /// Gives each dataset with a mark the same score, if `scored` is true.
+    fn with_score(marks: Vec<bool>, score: f64, scored: bool) -> Self {
+        let mut scores = Vec::new();
+        if scored {
+            scores.extend(marks.iter().map(|mark| if *mark { score } else { 0.0 }));
+        }
+        Self { marks, scores }
+    }
 }
 
 /// Input of the evaluation of clauses.
@@ -510,20 +536,9 @@ impl Evaluation<'_> {
     /// Evaluates a clause. `None`: its text has no word, and the clause is no part of its group.
     fn evaluate(&self, clause: &Clause, scored: bool) -> Option<Matches> {
         let datasets = self.table.rows.len();
-        let scores_of = |marks: Vec<bool>, score: f64| {
-            let scores = if scored {
-                marks
-                    .iter()
-                    .map(|mark| if *mark { score } else { 0.0 })
-                    .collect()
-            } else {
-                Vec::new()
-            };
-            Some(Matches { marks, scores })
-        };
         match clause {
-            Clause::Everything => scores_of(vec![true; datasets], 0.0),
-            Clause::Group(clauses) => Some(self.group(clauses, scored)),
+            Clause::Everything => Some(Matches::with_score(vec![true; datasets], 0.0, scored)),
+            Clause::Group(clauses) => Some(self.evaluate_group(clauses, scored)),
             Clause::AtLeast(required, clauses) => {
                 let parts: Vec<Matches> = clauses
                     .iter()
@@ -532,35 +547,37 @@ impl Evaluation<'_> {
                 let required = (*required).min(parts.len()).max(1);
                 let marks = (0..datasets)
                     .map(|place| parts.iter().filter(|part| part.marks[place]).count() >= required);
-                scores_of(marks.collect(), 1.0)
+                Some(Matches::with_score(marks.collect(), 1.0, scored))
             }
             Clause::Boosted(clause, boost) => {
                 let mut matches = self.evaluate(clause, scored)?;
-                matches.scores.iter_mut().for_each(|score| *score *= boost);
+                for score in &mut matches.scores {
+                    *score *= boost;
+                }
                 Some(matches)
             }
             Clause::Contains(text) | Clause::Words(text) => {
                 let places = self.found.get(text)?.as_ref()?;
                 let mut marks = vec![false; datasets];
-                places
-                    .iter()
-                    .for_each(|place| marks[*place as usize] = true);
-                scores_of(marks, 1.0)
+                for place in places {
+                    marks[*place as usize] = true;
+                }
+                Some(Matches::with_score(marks, 1.0, scored))
             }
             Clause::Field(field, term) => {
-                let marks = self.field(field, term)?;
+                let marks = self.mark_field(field, term)?;
                 let is_exact = matches!(term, Term::Word(_) | Term::Phrase(_) | Term::Near(..));
                 let score = if is_exact && scored {
-                    rarity(&marks)
+                    compute_rarity(&marks)
                 } else {
                     1.0
                 };
-                scores_of(marks, score)
+                Some(Matches::with_score(marks, score, scored))
             }
         }
     }
 
-    fn group(&self, clauses: &[(Occur, Clause)], scored: bool) -> Matches {
+    fn evaluate_group(&self, clauses: &[(Occur, Clause)], scored: bool) -> Matches {
         let datasets = self.table.rows.len();
         let mut mandatory: Option<Vec<bool>> = None;
         let mut optional: Option<Vec<bool>> = None;
@@ -574,47 +591,47 @@ impl Evaluation<'_> {
             let Some(part) = self.evaluate(clause, scored && *occur != Occur::Prohibited) else {
                 continue;
             };
-            scores
-                .iter_mut()
-                .zip(&part.scores)
-                .for_each(|(all, one)| *all += one);
+            for (all, one) in scores.iter_mut().zip(&part.scores) {
+                *all += one;
+            }
             match occur {
                 Occur::Mandatory => match &mut mandatory {
-                    Some(marks) => marks
-                        .iter_mut()
-                        .zip(part.marks)
-                        .for_each(|(all, one)| *all &= one),
+                    Some(marks) => {
+                        for (all, one) in marks.iter_mut().zip(part.marks) {
+                            *all &= one;
+                        }
+                    }
                     None => mandatory = Some(part.marks),
                 },
                 Occur::Optional => match &mut optional {
-                    Some(marks) => marks
-                        .iter_mut()
-                        .zip(part.marks)
-                        .for_each(|(all, one)| *all |= one),
+                    Some(marks) => {
+                        for (all, one) in marks.iter_mut().zip(part.marks) {
+                            *all |= one;
+                        }
+                    }
                     None => optional = Some(part.marks),
                 },
-                Occur::Prohibited => prohibited
-                    .iter_mut()
-                    .zip(part.marks)
-                    .for_each(|(all, one)| *all |= one),
+                Occur::Prohibited => {
+                    for (all, one) in prohibited.iter_mut().zip(part.marks) {
+                        *all |= one;
+                    }
+                }
             }
         }
         // Prohibited clauses alone match nothing, as in Solr.
         let mut marks = mandatory
             .or(optional)
             .unwrap_or_else(|| vec![false; datasets]);
-        marks
-            .iter_mut()
-            .zip(prohibited)
-            .for_each(|(mark, excluded)| *mark &= !excluded);
+        for (mark, is_excluded) in marks.iter_mut().zip(prohibited) {
+            *mark &= !is_excluded;
+        }
         Matches { marks, scores }
     }
 
     /// Returns for each dataset if a field matches a term. `None` if the term has no word.
-    fn field(&self, field: &Field, term: &Term) -> Option<Vec<bool>> {
+    fn mark_field(&self, field: &Field, term: &Term) -> Option<Vec<bool>> {
         let rows = &self.table.rows;
         let mut marks = vec![false; rows.len()];
-        let is_match = |value: &str| matches_string(term, value);
         match field {
             Field::Facet(facet) => {
                 let matching: Vec<bool> = self
@@ -622,7 +639,7 @@ impl Evaluation<'_> {
                     .values(*facet)
                     .all
                     .iter()
-                    .map(|value| is_match(&value.name))
+                    .map(|value| matches_string(term, &value.name))
                     .collect();
                 for (mark, row) in marks.iter_mut().zip(rows) {
                     *mark = row
@@ -631,44 +648,42 @@ impl Evaluation<'_> {
                         .any(|place| matching[*place as usize]);
                 }
             }
-            Field::Id => marks
-                .iter_mut()
-                .zip(rows)
-                .for_each(|(mark, row)| *mark = is_match(row.id.as_str())),
-            Field::Name => marks
-                .iter_mut()
-                .zip(rows)
-                .for_each(|(mark, row)| *mark = is_match(&row.name)),
-            Field::TitleString => marks
-                .iter_mut()
-                .zip(rows)
-                .for_each(|(mark, row)| *mark = is_match(&row.title)),
+            Field::Id => {
+                for (mark, row) in marks.iter_mut().zip(rows) {
+                    *mark = matches_string(term, row.id.as_str());
+                }
+            }
+            Field::Name => {
+                for (mark, row) in marks.iter_mut().zip(rows) {
+                    *mark = matches_string(term, &row.name);
+                }
+            }
+            Field::TitleString => {
+                for (mark, row) in marks.iter_mut().zip(rows) {
+                    *mark = matches_string(term, &row.title);
+                }
+            }
             Field::Modified => {
-                marks.iter_mut().zip(rows).for_each(|(mark, row)| {
-                    *mark = row
-                        .modified
-                        .as_deref()
-                        .is_some_and(|time| is_time_match(term, time));
-                });
+                for (mark, row) in marks.iter_mut().zip(rows) {
+                    *mark = is_time_match(term, row.modified.as_deref());
+                }
             }
             Field::Created => {
-                marks.iter_mut().zip(rows).for_each(|(mark, row)| {
-                    *mark = row
-                        .created
-                        .as_deref()
-                        .is_some_and(|time| is_time_match(term, time));
-                });
+                for (mark, row) in marks.iter_mut().zip(rows) {
+                    *mark = is_time_match(term, row.created.as_deref());
+                }
             }
-            Field::Count(count) => marks
-                .iter_mut()
-                .zip(rows)
-                .for_each(|(mark, row)| *mark = is_number_match(term, count.parts(row))),
-            Field::Fixed(value) => marks.fill(is_match(value)),
+            Field::Count(count) => {
+                for (mark, row) in marks.iter_mut().zip(rows) {
+                    *mark = is_number_match(term, count.parts(row));
+                }
+            }
+            Field::Fixed(value) => marks.fill(matches_string(term, value)),
             Field::String(name) => {
                 for (place, values) in self.texts.into_iter().flat_map(|texts| texts.strings(name))
                 {
                     if let Some(mark) = marks.get_mut(place as usize) {
-                        *mark = values.iter().any(|value| is_match(value));
+                        *mark = values.iter().any(|value| matches_string(term, value));
                     }
                 }
             }
@@ -688,7 +703,10 @@ impl Evaluation<'_> {
 }
 
 /// If true, a time matches a term. A value without a fraction is the whole second, since packages have seconds.
-fn is_time_match(term: &Term, time: &str) -> bool {
+fn is_time_match(term: &Term, time: Option<&str>) -> bool {
+    let Some(time) = time else {
+        return false;
+    };
     match term {
         Term::Word(second) if !second.contains('.') => time.split('.').next() == Some(second),
         term => matches_string(term, time),
@@ -707,13 +725,13 @@ fn check_numbers(term: &Term) -> Result<(), QueryError> {
             ));
         }
     };
-    match texts.into_iter().find(|text| number(text).is_none()) {
+    match texts.into_iter().find(|text| parse_number(text).is_none()) {
         Some(text) => Err(QueryError::Number(text.clone())),
         None => Ok(()),
     }
 }
 
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     text.trim()
         .parse()
         .ok()
@@ -724,7 +742,7 @@ fn number(text: &str) -> Option<f64> {
 fn is_number_match(term: &Term, value: usize) -> bool {
     let value = value as f64;
     match term {
-        Term::Word(text) | Term::Phrase(text) => number(text) == Some(value),
+        Term::Word(text) | Term::Phrase(text) => parse_number(text) == Some(value),
         Term::Range {
             from,
             to,
@@ -732,11 +750,11 @@ fn is_number_match(term: &Term, value: usize) -> bool {
         } => {
             let is_above = from
                 .as_deref()
-                .and_then(number)
+                .and_then(parse_number)
                 .is_none_or(|from| from < value || *with_from && from == value);
             let is_below = to
                 .as_deref()
-                .and_then(number)
+                .and_then(parse_number)
                 .is_none_or(|to| value < to || *with_to && to == value);
             is_above && is_below
         }
@@ -745,7 +763,7 @@ fn is_number_match(term: &Term, value: usize) -> bool {
 }
 
 /// Returns the weight of a match: the fewer datasets match, the higher.
-fn rarity(marks: &[bool]) -> f64 {
+fn compute_rarity(marks: &[bool]) -> f64 {
     let (all, matching) = (
         marks.len() as f64,
         marks.iter().filter(|mark| **mark).count() as f64,
@@ -786,7 +804,7 @@ impl Sort {
             .map(str::trim)
             .filter(|part| !part.is_empty())
         {
-            let key = Self::one(part)?;
+            let key = Self::parse_key(part).ok_or_else(|| QueryError::Sort(part.to_owned()))?;
             if keys.iter().all(|earlier| earlier.by != key.by) {
                 keys.push(key);
             }
@@ -794,10 +812,10 @@ impl Sort {
         Ok(keys)
     }
 
-    fn one(part: &str) -> Result<Self, QueryError> {
-        let invalid = || QueryError::Sort(part.to_owned());
+    /// Parses a field and its direction.
+    fn parse_key(part: &str) -> Option<Self> {
         let mut words = part.split_whitespace();
-        let name = words.next().ok_or_else(invalid)?;
+        let name = words.next()?;
         let by = match name {
             "score" | "relevance" => SortField::Score,
             "title" => SortField::Title,
@@ -815,18 +833,17 @@ impl Sort {
                     SortField::String(field)
                 }
                 Some(Field::Fixed(_) | Field::Absent) => SortField::Absent,
-                _ => return Err(invalid()),
+                _ => return None,
             },
         };
         let descending = match words.next().map(str::to_ascii_lowercase).as_deref() {
             None | Some("asc") => false,
             Some("desc") => true,
-            Some(_) => return Err(invalid()),
+            Some(_) => return None,
         };
         if words.next().is_some() {
-            Err(invalid())
-        } else {
-            Ok(Self { by, descending })
+            return None;
         }
+        Some(Self { by, descending })
     }
 }

@@ -14,11 +14,11 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 /// Default order.
-const SORT: &str = "score desc, metadata_modified desc";
+const DEFAULT_SORT: &str = "score desc, metadata_modified desc";
 /// Default number of packages.
-const ROWS: usize = 10;
+const DEFAULT_ROWS: usize = 10;
 /// Default number of values of a facet.
-const VALUES: usize = 50;
+const DEFAULT_VALUES: usize = 50;
 /// Maximum number of word groups in a query with its filters. Each of them is a search.
 const MAX_WORD_GROUPS: usize = 5;
 /// Maximum number of clauses of a query with its filters. Each of them is compared with every dataset.
@@ -58,7 +58,8 @@ struct Request {
     rows: usize,
     facets: Vec<CountedField>,
     values: usize,
-    least: usize,
+    /// Minimum number of datasets of a value of a facet.
+    min_count: usize,
     order: ValueOrder,
     fields: Vec<String>,
 }
@@ -92,14 +93,12 @@ impl Request {
     fn read(call: &Call<'_>) -> Result<Self, ActionError> {
         let parameters = call.parameters;
         check_names(parameters)?;
-        let text = |name| {
-            parameters
-                .text(name)
-                .map(|text| text.filter(|text| !text.trim().is_empty()))
-        };
-        let sorted = text("sort")?.unwrap_or_else(|| SORT.to_owned());
-        let query = text("q")?.unwrap_or_default();
-        let filters: Vec<String> = text("fq")?
+        let sorted = parameters
+            .non_blank_text("sort")?
+            .unwrap_or_else(|| DEFAULT_SORT.to_owned());
+        let query = parameters.non_blank_text("q")?.unwrap_or_default();
+        let filters: Vec<String> = parameters
+            .non_blank_text("fq")?
             .into_iter()
             .chain(parameters.list("fq_list", &[])?)
             .collect();
@@ -119,11 +118,15 @@ impl Request {
             .iter()
             .map(|filter| Clause::filter(filter, operator))
             .collect::<Result<_, _>>()?;
-        let clauses = || [&query].into_iter().chain(&filters);
-        if clauses().map(Clause::count).sum::<usize>() > MAX_CLAUSES {
+        let (mut clauses, mut word_groups) = (0, 0);
+        for clause in [&query].into_iter().chain(&filters) {
+            clauses += clause.count();
+            word_groups += clause.word_groups();
+        }
+        if clauses > MAX_CLAUSES {
             return Err(QueryError::Clauses(MAX_CLAUSES).into());
         }
-        if clauses().map(Clause::word_groups).sum::<usize>() > MAX_WORD_GROUPS {
+        if word_groups > MAX_WORD_GROUPS {
             return Err(QueryError::Words(MAX_WORD_GROUPS).into());
         }
         Ok(Self {
@@ -134,12 +137,12 @@ impl Request {
             start: parameters.natural("start")?.unwrap_or(0),
             rows: parameters
                 .natural("rows")?
-                .unwrap_or(ROWS)
+                .unwrap_or(DEFAULT_ROWS)
                 .min(MAX_PACKAGES),
-            facets: facets(call)?,
-            values: parameters.limit("facet.limit")?.unwrap_or(VALUES),
-            least: parameters.natural("facet.mincount")?.unwrap_or(1),
-            order: match text("facet.sort")?.as_deref() {
+            facets: read_facets(call)?,
+            values: parameters.limit("facet.limit")?.unwrap_or(DEFAULT_VALUES),
+            min_count: parameters.natural("facet.mincount")?.unwrap_or(1),
+            order: match parameters.non_blank_text("facet.sort")?.as_deref() {
                 None | Some("count" | "true") => ValueOrder::Count,
                 Some("index" | "false") => ValueOrder::Title,
                 Some(other) => {
@@ -148,6 +151,11 @@ impl Request {
             },
             fields: parameters.list("fl", &[',', ' '])?,
         })
+    }
+
+    /// Returns the query and its filters.
+    fn clauses(&self) -> impl Iterator<Item = &Clause> {
+        [&self.query].into_iter().chain(&self.filters)
     }
 }
 
@@ -166,12 +174,8 @@ fn check_names(parameters: &Parameters) -> Result<(), QueryError> {
 }
 
 fn query_options(parameters: &Parameters) -> Result<QueryOptions, ActionError> {
-    let text = |name| {
-        parameters
-            .text(name)
-            .map(|text| text.filter(|text| !text.trim().is_empty()))
-    };
-    let operator = match text("q.op")?
+    let operator = match parameters
+        .non_blank_text("q.op")?
         .as_deref()
         .map(str::to_ascii_uppercase)
         .as_deref()
@@ -181,15 +185,19 @@ fn query_options(parameters: &Parameters) -> Result<QueryOptions, ActionError> {
         Some("OR") => Some(DefaultOperator::Or),
         Some(other) => return Err(QueryError::Parameter("q.op", other.to_owned()).into()),
     };
-    let is_standard = match text("defType")?.as_deref() {
+    let is_standard = match parameters.non_blank_text("defType")?.as_deref() {
         None | Some("dismax" | "edismax") => false,
         Some("lucene") => true,
         Some(other) => return Err(QueryError::Parameter("defType", other.to_owned()).into()),
     };
-    if let Some(format) = text("wt")?.filter(|format| format != "json") {
+    if let Some(format) = parameters
+        .non_blank_text("wt")?
+        .filter(|format| format != "json")
+    {
         return Err(QueryError::Parameter("wt", format).into());
     }
-    let minimum_match = text("mm")?
+    let minimum_match = parameters
+        .non_blank_text("mm")?
         .map(|text| MinimumMatch::parse(&text))
         .transpose()?;
     Ok(QueryOptions {
@@ -199,7 +207,7 @@ fn query_options(parameters: &Parameters) -> Result<QueryOptions, ActionError> {
     })
 }
 
-fn facets(call: &Call<'_>) -> Result<Vec<CountedField>, ActionError> {
+fn read_facets(call: &Call<'_>) -> Result<Vec<CountedField>, ActionError> {
     if !call.parameters.flag("facet", Flag::Yes)? {
         return Ok(Vec::new());
     }
@@ -232,15 +240,18 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
     let request = Request::read(call)?;
     let table = call.table()?;
     let words = request.query.ranking_words();
-    let mut found = find(call, &table, &request, &words)?;
-    sort(&mut found, call, &table, &request.sort)?;
+    let mut found = find_packages(call, &table, &request, &words)?;
+    sort_packages(&mut found, call, &table, &request.sort)?;
     let page: Vec<&FoundPackage> = found
         .iter()
         .skip(request.start)
         .take(request.rows)
         .collect();
     let mut results = Vec::with_capacity(page.len());
-    for (one, matched) in page.iter().zip(matched(call, &table, &page, &words)?) {
+    for (one, matched) in page
+        .iter()
+        .zip(find_matched_fields(call, &table, &page, &words)?)
+    {
         let Some(mut package) = call.package(&table.rows[one.place as usize].id)? else {
             continue;
         };
@@ -254,7 +265,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
         }
         results.push(select_fields(package, &request.fields));
     }
-    let (counts, titled) = count(call, &table, &found, &request)?;
+    let (counts, titled) = count_values(call, &table, &found, &request)?;
     Ok(json!({
         "count": found.len(),
         "sort": request.sorted,
@@ -265,7 +276,7 @@ pub(super) fn package_search(call: &Call<'_>) -> Result<Value, ActionError> {
 }
 
 /// Returns the matching fields of each dataset of a page, if the query has words.
-fn matched(
+fn find_matched_fields(
     call: &Call<'_>,
     table: &Table,
     page: &[&FoundPackage],
@@ -289,7 +300,7 @@ fn matched(
 
 /// Returns the datasets that match all clauses, with the scores of those that have the words. A query without words of its own
 /// is scored by its fields.
-fn find(
+fn find_packages(
     call: &Call<'_>,
     table: &Table,
     request: &Request,
@@ -298,12 +309,13 @@ fn find(
     let ranked = if words.is_empty() {
         FxHashMap::default()
     } else {
-        rank(call, table, words)?
+        rank_by_words(call, table, words)?
     };
-    let clauses = || [&request.query].into_iter().chain(&request.filters);
     let mut leaves = Vec::new();
-    clauses().for_each(|clause| clause.visit(&mut |leaf| leaves.push(leaf)));
-    let texts = if clauses().any(Clause::needs_texts) {
+    for clause in request.clauses() {
+        clause.visit(&mut |leaf| leaves.push(leaf));
+    }
+    let texts = if request.clauses().any(Clause::needs_texts) {
         Some(table.texts(call.state)?)
     } else {
         None
@@ -332,11 +344,10 @@ fn find(
         found,
     };
     let mut passing = vec![true; table.rows.len()];
-    for clause in clauses() {
-        passing
-            .iter_mut()
-            .zip(evaluation.marks(clause))
-            .for_each(|(all, one)| *all &= one);
+    for clause in request.clauses() {
+        for (all, one) in passing.iter_mut().zip(evaluation.marks(clause)) {
+            *all &= one;
+        }
     }
     let by_field = if words.is_empty() {
         evaluation.field_scores(&request.query)
@@ -362,7 +373,11 @@ fn find(
 }
 
 /// Ranks the datasets by words.
-fn rank(call: &Call<'_>, table: &Table, words: &str) -> Result<FxHashMap<u32, Score>, ActionError> {
+fn rank_by_words(
+    call: &Call<'_>,
+    table: &Table,
+    words: &str,
+) -> Result<FxHashMap<u32, Score>, ActionError> {
     let (ranking, compared) = call.state.searcher.rank_all(words)?;
     let mut scores = FxHashMap::default();
     for (rank, scored) in ranking.iter().enumerate() {
@@ -380,7 +395,7 @@ fn rank(call: &Call<'_>, table: &Table, words: &str) -> Result<FxHashMap<u32, Sc
 }
 
 /// Sorts by each key, finally by name. Missing dates and values are last in both directions.
-fn sort(
+fn sort_packages(
     found: &mut [FoundPackage],
     call: &Call<'_>,
     table: &Table,
@@ -398,54 +413,56 @@ fn sort(
             _ => FxHashMap::default(),
         });
     }
-    let compare =
-        |a: &FoundPackage, b: &FoundPackage, key: &Sort, values: &FxHashMap<u32, &str>| {
-            let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
-            match key.by {
-                SortField::Score => {
-                    compare_known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order))
-                }
-                SortField::Modified => compare_known(
-                    one.modified.as_ref(),
-                    other.modified.as_ref(),
-                    key,
-                    Ord::cmp,
-                ),
-                SortField::Created => {
-                    compare_known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp)
-                }
-                SortField::Count(count) => {
-                    with_direction(count.parts(one).cmp(&count.parts(other)), key)
-                }
-                SortField::Title => with_direction(one.key.cmp(&other.key), key),
-                SortField::Name => with_direction(one.name.cmp(&other.name), key),
-                SortField::Id => with_direction(one.id.cmp(&other.id), key),
-                SortField::Facet(facet) => {
-                    let all = &table.values(facet).all;
-                    let value = |row: &Row| {
-                        row.values(facet)
-                            .first()
-                            .map(|place| all[*place as usize].name.clone())
-                    };
-                    compare_known(value(one), value(other), key, Ord::cmp)
-                }
-                SortField::String(_) => {
-                    compare_known(values.get(&a.place), values.get(&b.place), key, Ord::cmp)
-                }
-                SortField::Absent => Ordering::Equal,
-            }
-        };
     // Rows are sorted by name, and the sort is stable.
     found.sort_by(|a, b| {
         let mut orders = keys
             .iter()
             .zip(&values)
-            .map(|(key, values)| compare(a, b, key, values));
+            .map(|(key, values)| compare_packages(a, b, key, values, table));
         orders
             .find(|order| order.is_ne())
             .unwrap_or(Ordering::Equal)
     });
     Ok(())
+}
+
+/// Compares two datasets by one key. `values` are those of the key if it is a string field.
+fn compare_packages(
+    a: &FoundPackage,
+    b: &FoundPackage,
+    key: &Sort,
+    values: &FxHashMap<u32, &str>,
+    table: &Table,
+) -> Ordering {
+    let (one, other) = (&table.rows[a.place as usize], &table.rows[b.place as usize]);
+    match key.by {
+        SortField::Score => {
+            compare_known(a.score, b.score, key, |a, b| a.order.total_cmp(&b.order))
+        }
+        SortField::Modified => compare_known(
+            one.modified.as_ref(),
+            other.modified.as_ref(),
+            key,
+            Ord::cmp,
+        ),
+        SortField::Created => {
+            compare_known(one.created.as_ref(), other.created.as_ref(), key, Ord::cmp)
+        }
+        SortField::Count(count) => with_direction(count.parts(one).cmp(&count.parts(other)), key),
+        SortField::Title => with_direction(one.key.cmp(&other.key), key),
+        SortField::Name => with_direction(one.name.cmp(&other.name), key),
+        SortField::Id => with_direction(one.id.cmp(&other.id), key),
+        SortField::Facet(facet) => compare_known(
+            table.first_value(one, facet),
+            table.first_value(other, facet),
+            key,
+            Ord::cmp,
+        ),
+        SortField::String(_) => {
+            compare_known(values.get(&a.place), values.get(&b.place), key, Ord::cmp)
+        }
+        SortField::Absent => Ordering::Equal,
+    }
 }
 
 fn with_direction(order: Ordering, key: &Sort) -> Ordering {
@@ -483,7 +500,7 @@ fn select_fields(package: Value, fields: &[String]) -> Value {
 type JsonMap = Map<String, Value>;
 
 /// Counts the values of facets: plainly, and with titles.
-fn count(
+fn count_values(
     call: &Call<'_>,
     table: &Table,
     found: &[FoundPackage],
@@ -497,7 +514,7 @@ fn count(
             Field::String(field) => count_strings(call, table, field, found, request)?,
             _ => Vec::new(),
         };
-        counted.retain(|(.., count)| *count >= request.least);
+        counted.retain(|(.., count)| *count >= request.min_count);
         counted.truncate(request.values);
         let counts: Map<String, Value> = counted
             .iter()
@@ -526,8 +543,10 @@ fn count_facet(
     let rows = found
         .iter()
         .map(|one| -> &Row { &table.rows[one.place as usize] });
-    let counts = table.counts(facet, rows);
-    let mut values = table.values(facet).ordered(&counts, request.least);
+    let counts = table.count_values(facet, rows);
+    let mut values = table
+        .values(facet)
+        .most_frequent(&counts, request.min_count);
     if request.order == ValueOrder::Title {
         values.sort_by(|(one, _), (other, _)| one.order().cmp(&other.order()));
     }
@@ -554,9 +573,9 @@ fn count_strings(
         .filter(|(place, _)| places.contains(place))
     {
         let distinct: FxHashSet<&String> = values.iter().collect();
-        distinct
-            .into_iter()
-            .for_each(|value| *counts.entry(value).or_default() += 1);
+        for value in distinct {
+            *counts.entry(value).or_default() += 1;
+        }
     }
     let mut counted: Vec<(&str, usize)> = counts.into_iter().collect();
     if request.order == ValueOrder::Count {

@@ -191,7 +191,7 @@ impl SpdxLicense {
 
     /// Returns the licence of an identifier or a title. Case and punctuation make no difference.
     pub(super) fn from_name(name: &str) -> Option<Self> {
-        let words = words(name);
+        let words = split_words(name);
         if let Some(license) = commons_of_words(&words) {
             return Some(license);
         }
@@ -199,7 +199,7 @@ impl SpdxLicense {
         let synonym = SYNONYMS.iter().find(|(known, _)| *known == joined);
         let expected = synonym.map_or(joined.as_str(), |(_, id)| *id);
         let found = LICENSES.iter().find(|(id, title, _)| {
-            self::words(id).join(" ") == expected || self::words(title).join(" ") == expected
+            split_words(id).join(" ") == expected || split_words(title).join(" ") == expected
         })?;
         Self::from_id(found.0)
     }
@@ -250,7 +250,7 @@ impl SpdxLicense {
 }
 
 /// Returns the words of a name in lower case. Two numbers are a version: `4_0` is 4.0.
-fn words(name: &str) -> Vec<String> {
+fn split_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let lower = name.to_lowercase();
     for word in lower.split(|c: char| !(c.is_alphanumeric() || c == '.')) {

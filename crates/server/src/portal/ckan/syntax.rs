@@ -92,10 +92,10 @@ pub(super) fn parse(
     if parser.rest.starts_with("{!") {
         return Err(QueryError::Unsupported(
             "local parameters",
-            construct(parser.rest, '}'),
+            beginning_until(parser.rest, '}'),
         ));
     }
-    let node = parser.query()?;
+    let node = parser.parse_query()?;
     match parser.rest.chars().next() {
         None => Ok(node),
         Some(character) => Err(QueryError::Unexpected(character.to_string())),
@@ -103,7 +103,7 @@ pub(super) fn parse(
 }
 
 /// Returns the beginning of a text up to a character, to name a construct in an error.
-fn construct(text: &str, end: char) -> String {
+fn beginning_until(text: &str, end: char) -> String {
     let length = text
         .char_indices()
         .skip(1)
@@ -147,7 +147,7 @@ impl<'t> Parser<'t> {
         is_alone
     }
 
-    fn conjunction(&mut self) -> Conjunction {
+    fn parse_conjunction(&mut self) -> Conjunction {
         if self.skip_operator("AND") || self.skip_operator("&&") {
             Conjunction::And
         } else if self.skip_operator("OR") || self.skip_operator("||") {
@@ -157,7 +157,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn modifier(&mut self) -> Option<Occur> {
+    fn parse_modifier(&mut self) -> Option<Occur> {
         let first = self.rest.chars().next()?;
         match first {
             '+' => self.advance(1),
@@ -173,11 +173,11 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses clauses up to a closing parenthesis or the end.
-    fn query(&mut self) -> Result<Node, QueryError> {
+    fn parse_query(&mut self) -> Result<Node, QueryError> {
         let mut clauses: Vec<(Occur, Node)> = Vec::new();
         let mut is_plain = false;
         while !self.rest.is_empty() && !self.rest.starts_with(')') {
-            let conjunction = self.conjunction();
+            let conjunction = self.parse_conjunction();
             if conjunction != Conjunction::None && clauses.is_empty() {
                 return Err(QueryError::Unexpected(
                     if conjunction == Conjunction::And {
@@ -188,8 +188,8 @@ impl<'t> Parser<'t> {
                     .to_owned(),
                 ));
             }
-            let modifier = self.modifier();
-            let clause = self.clause()?;
+            let modifier = self.parse_modifier();
+            let clause = self.parse_clause()?;
             self.demote_or_require_previous(&mut clauses, conjunction);
             let by_default = match (self.operator, conjunction) {
                 (_, Conjunction::And) | (DefaultOperator::And, Conjunction::None) => {
@@ -229,12 +229,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn clause(&mut self) -> Result<Node, QueryError> {
-        let field = self.field()?;
+    fn parse_clause(&mut self) -> Result<Node, QueryError> {
+        let field = self.parse_field()?;
         let node = match self.rest.chars().next() {
             None => return Err(QueryError::End),
             Some('(') => {
-                let group = self.group()?;
+                let group = self.parse_group()?;
                 if let Some(field) = &field {
                     with_field(group, field)
                 } else {
@@ -242,23 +242,23 @@ impl<'t> Parser<'t> {
                 }
             }
             Some(first) => {
-                let term = self.term(first)?;
+                let term = self.parse_term(first)?;
                 Node::Term(field, term)
             }
         };
-        match self.boost()? {
+        match self.parse_boost()? {
             Some(boost) => Ok(Node::Boosted(Box::new(node), boost)),
             None => Ok(node),
         }
     }
 
-    fn group(&mut self) -> Result<Node, QueryError> {
+    fn parse_group(&mut self) -> Result<Node, QueryError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(QueryError::Deep(MAX_DEPTH));
         }
         self.advance(1);
-        let node = self.query()?;
+        let node = self.parse_query()?;
         if !self.rest.starts_with(')') {
             return Err(QueryError::Open(')'));
         }
@@ -268,7 +268,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a field name with its colon.
-    fn field(&mut self) -> Result<Option<String>, QueryError> {
+    fn parse_field(&mut self) -> Result<Option<String>, QueryError> {
         let end = self
             .rest
             .find(|c: char| !c.is_ascii_alphanumeric() && !"_*.-".contains(c));
@@ -299,34 +299,34 @@ impl<'t> Parser<'t> {
         Ok(Some(name))
     }
 
-    fn term(&mut self, first: char) -> Result<Term, QueryError> {
+    fn parse_term(&mut self, first: char) -> Result<Term, QueryError> {
         match first {
-            '"' => self.phrase(),
-            '[' | '{' => self.range(first),
+            '"' => self.parse_phrase(),
+            '[' | '{' => self.parse_range(first),
             '/' if matches!(self.colon, Colon::Field) || self.rest[1..].contains('/') => Err(
-                QueryError::Unsupported("regular expressions", construct(self.rest, '/')),
+                QueryError::Unsupported("regular expressions", beginning_until(self.rest, '/')),
             ),
             ')' | ']' | '}' | '^' | '~' | ':' | '+' | '-' | '!' => {
                 Err(QueryError::Unexpected(first.to_string()))
             }
-            _ => self.word(),
+            _ => self.parse_word(),
         }
     }
 
-    fn phrase(&mut self) -> Result<Term, QueryError> {
-        let (text, length) = quoted(self.rest)?;
+    fn parse_phrase(&mut self) -> Result<Term, QueryError> {
+        let (text, length) = parse_quotation(self.rest)?;
         self.advance(length);
         if !self.rest.starts_with('~') {
             return Ok(Term::Phrase(text));
         }
         self.advance(1);
         let slop = self
-            .number()?
+            .parse_number()?
             .ok_or_else(|| QueryError::Unexpected("~".to_owned()))?;
         Ok(Term::Near(text, slop as usize))
     }
 
-    fn word(&mut self) -> Result<Term, QueryError> {
+    fn parse_word(&mut self) -> Result<Term, QueryError> {
         let mut pattern = Pattern::default();
         let mut end = self.rest.len();
         let mut characters = self.rest.char_indices().peekable();
@@ -364,13 +364,13 @@ impl<'t> Parser<'t> {
             });
         }
         self.rest = &self.rest[end..];
-        let term = self.similar(pattern)?;
+        let term = self.parse_similar(pattern)?;
         self.rest = self.rest.trim_start();
         Ok(term)
     }
 
     /// Parses the edits after a word.
-    fn similar(&mut self, pattern: Pattern) -> Result<Term, QueryError> {
+    fn parse_similar(&mut self, pattern: Pattern) -> Result<Term, QueryError> {
         let Some(after) = self.rest.strip_prefix('~') else {
             return Ok(match pattern.literal() {
                 Some(text) => Term::Word(text),
@@ -381,7 +381,7 @@ impl<'t> Parser<'t> {
             .literal()
             .ok_or_else(|| QueryError::Unexpected("~ after a pattern".to_owned()))?;
         self.rest = after;
-        let edits = match self.number_here()? {
+        let edits = match self.parse_adjacent_number()? {
             None => f64::from(MAX_EDITS),
             // Fractions are similarities of older versions of Solr.
             Some(similarity) if similarity > 0.0 && similarity < 1.0 => {
@@ -393,7 +393,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses `^number` or `^=number`. Spaces may precede the number.
-    fn boost(&mut self) -> Result<Option<f64>, QueryError> {
+    fn parse_boost(&mut self) -> Result<Option<f64>, QueryError> {
         if !self.rest.starts_with('^') {
             return Ok(None);
         }
@@ -401,18 +401,18 @@ impl<'t> Parser<'t> {
         if self.rest.starts_with('=') {
             self.advance(1);
         }
-        self.number()?
+        self.parse_number()?
             .map(Some)
             .ok_or_else(|| QueryError::Unexpected("^".to_owned()))
     }
 
-    fn number(&mut self) -> Result<Option<f64>, QueryError> {
-        let number = self.number_here()?;
+    fn parse_number(&mut self) -> Result<Option<f64>, QueryError> {
+        let number = self.parse_adjacent_number()?;
         self.rest = self.rest.trim_start();
         Ok(number)
     }
 
-    fn number_here(&mut self) -> Result<Option<f64>, QueryError> {
+    fn parse_adjacent_number(&mut self) -> Result<Option<f64>, QueryError> {
         let end = self
             .rest
             .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -433,26 +433,28 @@ impl<'t> Parser<'t> {
         if after.starts_with("://") {
             return false;
         }
-        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         match self.colon {
-            Colon::Field => is_name(name) && !name.starts_with(|c: char| c.is_ascii_digit()),
+            Colon::Field => {
+                name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                    && !name.starts_with(|c: char| c.is_ascii_digit())
+            }
             Colon::KnownField(is_known) => is_known(name),
         }
     }
 
-    fn range(&mut self, first: char) -> Result<Term, QueryError> {
+    fn parse_range(&mut self, first: char) -> Result<Term, QueryError> {
         if self.rest.starts_with("{!") {
             return Err(QueryError::Unsupported(
                 "local parameters",
-                construct(self.rest, '}'),
+                beginning_until(self.rest, '}'),
             ));
         }
         self.advance(1);
-        let from = self.bound(first)?;
+        let from = self.parse_bound(first)?;
         if !self.skip_operator("TO") {
             return Err(QueryError::Range);
         }
-        let to = self.bound(first)?;
+        let to = self.parse_bound(first)?;
         let is_closed = match self.rest.chars().next() {
             Some(']') => true,
             Some('}') => false,
@@ -468,9 +470,9 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a bound of a range; `None` for `*`.
-    fn bound(&mut self, first: char) -> Result<Option<String>, QueryError> {
+    fn parse_bound(&mut self, first: char) -> Result<Option<String>, QueryError> {
         if self.rest.starts_with('"') {
-            let (text, length) = quoted(self.rest)?;
+            let (text, length) = parse_quotation(self.rest)?;
             self.advance(length);
             return Ok(Some(text));
         }
@@ -525,7 +527,7 @@ fn ends_word(character: char) -> bool {
 }
 
 /// Returns a text in quotation marks at the beginning of another, and its length with them.
-fn quoted(text: &str) -> Result<(String, usize), QueryError> {
+fn parse_quotation(text: &str) -> Result<(String, usize), QueryError> {
     let mut value = String::new();
     let mut place = 1;
     while let Some(character) = text[place..].chars().next() {

@@ -29,7 +29,7 @@ pub(super) enum Facet {
 }
 
 /// Number of facets.
-const FACETS: usize = Facet::ALL.len();
+const FACET_COUNT: usize = Facet::ALL.len();
 
 impl Facet {
     pub(super) const ALL: [Self; 11] = [
@@ -129,17 +129,17 @@ impl Values {
         place
     }
 
-    /// Returns the values with at least `least` datasets, the most frequent first, then by title.
-    pub(super) fn ordered<'v>(
+    /// Returns the values with at least `min_count` datasets, the most frequent first, then by title.
+    pub(super) fn most_frequent<'v>(
         &'v self,
         counts: &'v [usize],
-        least: usize,
+        min_count: usize,
     ) -> Vec<(&'v Value, usize)> {
         let mut found: Vec<(&Value, usize)> = self
             .all
             .iter()
             .zip(counts.iter().copied())
-            .filter(|(_, count)| *count >= least)
+            .filter(|(_, count)| *count >= min_count)
             .collect();
         found.sort_by(|a, b| (Reverse(a.1), a.0.order()).cmp(&(Reverse(b.1), b.0.order())));
         found
@@ -169,7 +169,7 @@ pub(crate) struct Row {
     pub(crate) updated: Option<String>,
     pub(super) created: Option<String>,
     pub(super) resources: Vec<Resource>,
-    values: [Vec<u32>; FACETS],
+    values: [Vec<u32>; FACET_COUNT],
 }
 
 impl Row {
@@ -183,7 +183,7 @@ impl Row {
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
-    values: [Values; FACETS],
+    values: [Values; FACET_COUNT],
     by_id: FxHashMap<DatasetId, u32>,
     by_name: FxHashMap<String, u32>,
     /// Texts by field, computed at the first use.
@@ -250,22 +250,26 @@ impl Table {
     ) {
         let metadata = &described.dataset.metadata;
         let name = package_name(&metadata.id);
-        let resource = |file: &crate::portal::metadata::File| Resource {
-            id: format!("{name}.{}", file.key),
-            name: file.name(),
-            url: described.address_or_text(file, base),
-            format: file.label(),
-        };
-        let mut values: [Vec<u32>; FACETS] = Default::default();
-        for (facet, name, title, url) in values_of(described) {
+        let mut resources = Vec::with_capacity(described.files.len());
+        for file in &described.files {
+            resources.push(Resource {
+                id: format!("{name}.{}", file.key),
+                name: file.name(),
+                url: described.address_or_text(file, base),
+                format: file.label(),
+            });
+        }
+        let mut values: [Vec<u32>; FACET_COUNT] = Default::default();
+        for (facet, name, title, url) in facet_values(described) {
             values[facet as usize]
                 .push(self.values[facet as usize].place(name, title, url, collation));
         }
         for (facet, row) in self.values.iter_mut().zip(&mut values) {
             row.sort_unstable();
             row.dedup();
-            row.iter()
-                .for_each(|place| facet.all[*place as usize].count += 1);
+            for place in row.iter() {
+                facet.all[*place as usize].count += 1;
+            }
         }
         let title = plain_text(metadata.title());
         let modified = described
@@ -284,7 +288,7 @@ impl Table {
             created: described
                 .issued_moment()
                 .map(|time| time.instant().to_owned()),
-            resources: described.files.iter().map(resource).collect(),
+            resources,
             name,
             values,
         });
@@ -292,6 +296,12 @@ impl Table {
 
     pub(super) fn values(&self, facet: Facet) -> &Values {
         &self.values[facet as usize]
+    }
+
+    /// Returns the name of the first value of a facet that a dataset has.
+    pub(super) fn first_value(&self, row: &Row, facet: Facet) -> Option<&str> {
+        let place = row.values(facet).first()?;
+        Some(&self.values(facet).all[*place as usize].name)
     }
 
     /// Returns the texts of all datasets. Concurrent callers wait for one computation.
@@ -303,6 +313,7 @@ impl Table {
             .computing
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have computed them while this one waited.
         if let Some(texts) = self.texts.get() {
             return Ok(texts);
         }
@@ -324,77 +335,81 @@ impl Table {
     }
 
     /// Counts the datasets of each value of a facet.
-    pub(super) fn counts<'t>(
+    pub(super) fn count_values<'t>(
         &self,
         facet: Facet,
         rows: impl Iterator<Item = &'t Row>,
     ) -> Vec<usize> {
         let mut counts = vec![0; self.values(facet).all.len()];
         for row in rows {
-            row.values(facet)
-                .iter()
-                .for_each(|place| counts[*place as usize] += 1);
+            for place in row.values(facet) {
+                counts[*place as usize] += 1;
+            }
         }
         counts
     }
 }
 
-/// Returns (facet, name, title, address) of all facet values of a dataset.
-fn values_of(described: &PortalMetadata) -> Vec<(Facet, String, String, Option<String>)> {
-    let plain = |facet: Facet| move |value: String| (facet, value.clone(), value, None);
-    let organization = described
-        .organization()
-        .map(|one| (Facet::Organization, slug(&one.name), one.name, one.iri));
-    let groups = described.themes.iter().map(|one| {
-        (
+/// (facet, name, title, address) of a value.
+type FacetValue = (Facet, String, String, Option<String>);
+
+/// Returns all facet values of a dataset.
+fn facet_values(described: &PortalMetadata) -> Vec<FacetValue> {
+    let mut values: Vec<FacetValue> = Vec::new();
+    if let Some(one) = described.organization() {
+        values.push((Facet::Organization, slug(&one.name), one.name, one.iri));
+    }
+    for theme in &described.themes {
+        values.push((
             Facet::Groups,
-            slug(&one.name),
-            one.name.clone(),
-            one.iri.clone(),
-        )
-    });
-    let tags = described.keywords.iter().cloned().map(plain(Facet::Tags));
-    let formats = described
-        .files
-        .iter()
-        .map(|file| file.label())
-        .filter(|label| !label.is_empty());
+            slug(&theme.name),
+            theme.name.clone(),
+            theme.iri.clone(),
+        ));
+    }
+    add_names(&mut values, Facet::Tags, described.keywords.iter().cloned());
+    let formats = described.files.iter().map(|file| file.label());
+    add_names(
+        &mut values,
+        Facet::ResFormat,
+        formats.filter(|label| !label.is_empty()),
+    );
     let license = License::of_dataset(described);
-    let open = plain(Facet::IsOpen)(license.open.to_string());
-    let license = (Facet::LicenseId, license.id, license.title, license.url);
-    let tasks = described.themes_of(Scheme::Task).map(plain(Facet::Task));
-    let modalities = described
-        .themes_of(Scheme::Modality)
-        .map(plain(Facet::Modality));
-    let languages = described
-        .languages
-        .iter()
-        .cloned()
-        .map(plain(Facet::Language));
-    let authors = described
-        .dataset
-        .metadata
-        .creators
-        .iter()
-        .map(|one| one.name.clone())
-        .map(plain(Facet::Author));
-    let maintainer = described
-        .contacts
-        .first()
-        .and_then(|one| one.name.clone())
-        .map(plain(Facet::Maintainer));
-    let all = organization
-        .into_iter()
-        .chain(groups)
-        .chain(tags)
-        .chain(formats.map(plain(Facet::ResFormat)));
-    all.chain([license, open])
-        .chain(authors)
-        .chain(maintainer)
-        .chain(tasks)
-        .chain(modalities)
-        .chain(languages)
-        .collect()
+    values.push((Facet::LicenseId, license.id, license.title, license.url));
+    add_names(&mut values, Facet::IsOpen, [license.open.to_string()]);
+    let creators = described.dataset.metadata.creators.iter();
+    add_names(
+        &mut values,
+        Facet::Author,
+        creators.map(|agent| agent.name.clone()),
+    );
+    let maintainer = described.contacts.first();
+    add_names(
+        &mut values,
+        Facet::Maintainer,
+        maintainer.and_then(|contact| contact.name.clone()),
+    );
+    add_names(&mut values, Facet::Task, described.themes_of(Scheme::Task));
+    add_names(
+        &mut values,
+        Facet::Modality,
+        described.themes_of(Scheme::Modality),
+    );
+    add_names(
+        &mut values,
+        Facet::Language,
+        described.languages.iter().cloned(),
+    );
+    values
+}
+
+/// Adds values whose names are their titles.
+fn add_names(values: &mut Vec<FacetValue>, facet: Facet, names: impl IntoIterator<Item = String>) {
+    values.extend(
+        names
+            .into_iter()
+            .map(|name| (facet, name.clone(), name, None)),
+    );
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Texts of packages by the fields of CKAN's Solr schema, for clauses that name a field. They are those of the packages that
 //! `package_show` returns. Computed at the first use and cached with the table.
 
-use super::package::package;
+use super::package::build_package;
 use super::pattern::Pattern;
 use super::syntax::Term;
 use super::table::Table;
@@ -18,11 +18,11 @@ const MAX_WORDS: usize = 50_000;
 /// Maximum number of words of a phrase.
 const MAX_PHRASE_WORDS: usize = 50;
 /// Maximum number of characters of a string that patterns are compared with: the time is bounded by the product of the lengths.
-const MAX_PATTERN_TEXT: usize = 1000;
+const MAX_PATTERN_TEXT_CHARS: usize = 1000;
 /// Maximum number of bytes of a word that is compared by its edits. Longer ones have to be equal.
 const MAX_SIMILAR_BYTES: usize = 255;
 /// Separator of the values of a field: phrases do not cross it.
-const GAP: u32 = u32::MAX;
+const VALUE_SEPARATOR: u32 = u32::MAX;
 /// Field for clauses on all texts: the names of the package, its tags, groups and organisation, and the values of string fields.
 const OTHER_TEXTS: &str = "";
 
@@ -102,7 +102,7 @@ impl Texts {
         let analysis = Analysis::new(AnalysisKind::Multilingual);
         for (place, row) in (0..).zip(&table.rows) {
             if let Some(described) = PortalMetadata::read(&state.store, &row.id)? {
-                builder.add(place, &package(&described, iris.base()), &analysis);
+                builder.add(place, &build_package(&described, iris.base()), &analysis);
             }
         }
         Ok(builder.finish(analysis))
@@ -116,24 +116,16 @@ impl Texts {
     /// Returns the words of a field that a term names. `None` if it has none.
     pub(super) fn word_sets(&self, field: &str, term: &Term) -> Option<WordSets> {
         let stemmed = !UNSTEMMED.contains(&field);
-        let by_text = |holds: &dyn Fn(&str) -> bool| {
-            let set = self.words.iter().map(|word| holds(&word.text)).collect();
-            Some(WordSets {
-                sets: vec![set],
-                identities: vec![0],
-                slop: 0,
-            })
-        };
         match term {
-            Term::Word(text) | Term::Phrase(text) => self.phrase(text, stemmed, 0),
-            Term::Near(text, slop) => self.phrase(text, stemmed, *slop),
+            Term::Word(text) | Term::Phrase(text) => self.phrase_sets(text, stemmed, 0),
+            Term::Near(text, slop) => self.phrase_sets(text, stemmed, *slop),
             Term::Like(pattern) => {
                 let pattern = pattern.map_texts(fold_text);
-                by_text(&|word| pattern.matches(word))
+                Some(self.filter_words(|word| pattern.matches(word)))
             }
             Term::Similar(text, edits) => {
                 let text = fold_text(text);
-                by_text(&|word| is_similar(&text, word, *edits))
+                Some(self.filter_words(|word| is_similar(&text, word, *edits)))
             }
             Term::Range {
                 from,
@@ -141,12 +133,24 @@ impl Texts {
                 inclusive,
             } => {
                 let [from, to] = [from, to].map(|bound| bound.as_deref().map(fold_text));
-                by_text(&|word| is_between(word, from.as_deref(), to.as_deref(), *inclusive))
+                Some(self.filter_words(|word| {
+                    is_between(word, from.as_deref(), to.as_deref(), *inclusive)
+                }))
             }
         }
     }
 
-    fn phrase(&self, text: &str, stemmed: bool, slop: usize) -> Option<WordSets> {
+    /// Returns the words whose texts meet a condition, in the place of one word.
+    fn filter_words(&self, is_match: impl Fn(&str) -> bool) -> WordSets {
+        let set = self.words.iter().map(|word| is_match(&word.text)).collect();
+        WordSets {
+            sets: vec![set],
+            identities: vec![0],
+            slop: 0,
+        }
+    }
+
+    fn phrase_sets(&self, text: &str, stemmed: bool, slop: usize) -> Option<WordSets> {
         let queried = self.analysis.queried_words(text);
         let (mut sets, mut identities) = (Vec::new(), Vec::new());
         for (place, word) in queried.iter().enumerate().take(MAX_PHRASE_WORDS) {
@@ -156,14 +160,12 @@ impl Texts {
                     .position(|other| other == word)
                     .unwrap_or(place),
             );
-            let matches = |one: &AnalyzedWord| {
-                if stemmed {
-                    word.matches(one)
-                } else {
-                    word.text == one.text
-                }
-            };
-            sets.push(self.words.iter().map(matches).collect());
+            let words = self.words.iter();
+            sets.push(if stemmed {
+                words.map(|other| word.matches(other)).collect()
+            } else {
+                words.map(|other| word.text == other.text).collect()
+            });
         }
         (!sets.is_empty()).then_some(WordSets {
             sets,
@@ -179,7 +181,7 @@ impl Texts {
                 && !*mark
             {
                 *mark = text
-                    .split(|word| *word == GAP)
+                    .split(|word| *word == VALUE_SEPARATOR)
                     .any(|value| words.occur_in(value));
             }
         }
@@ -195,7 +197,7 @@ impl Texts {
     /// Returns the places of the datasets in which any text has the words of a text, one after the other.
     pub(super) fn places_with(&self, text: &str, datasets: usize) -> Vec<u32> {
         let mut marks = vec![false; datasets];
-        if let Some(words) = self.phrase(text, true, 0) {
+        if let Some(words) = self.phrase_sets(text, true, 0) {
             self.mark_any_text(&words, &mut marks);
         }
         (0..)
@@ -238,19 +240,18 @@ impl Texts {
 impl WordSets {
     /// If true, the words follow each other in a value, or stand close enough to each other.
     fn occur_in(&self, value: &[u32]) -> bool {
-        let contains = |set: &[bool], word: u32| set.get(word as usize).copied().unwrap_or(false);
         match self.sets.as_slice() {
             [] => false,
-            [only] => value.iter().any(|word| contains(only, *word)),
+            [only] => value.iter().any(|word| has_word(only, *word)),
             sets if self.slop == 0 => value
                 .windows(sets.len())
-                .any(|run| run.iter().zip(sets).all(|(word, set)| contains(set, *word))),
+                .any(|run| run.iter().zip(sets).all(|(word, set)| has_word(set, *word))),
             sets => {
                 let mut places = Vec::with_capacity(sets.len());
                 for set in sets {
                     let found = (0..)
                         .zip(value)
-                        .filter(|(_, word)| contains(set, **word))
+                        .filter(|(_, word)| has_word(set, **word))
                         .map(|(place, _)| place);
                     places.push(found.collect::<Vec<i64>>());
                 }
@@ -262,6 +263,7 @@ impl WordSets {
     /// If true, the words can be moved to their order by so many positions: Lucene's sloppy phrase. `places` are the positions
     /// of each word of the phrase.
     fn is_near(&self, places: &[Vec<i64>]) -> bool {
+        // A quarter of the range, so that sums with positions cannot overflow.
         let slop = i64::try_from(self.slop)
             .unwrap_or(i64::MAX / 4)
             .min(i64::MAX / 4);
@@ -295,6 +297,11 @@ impl WordSets {
     }
 }
 
+/// If true, a set of words has the word with a number.
+fn has_word(set: &[bool], word: u32) -> bool {
+    set.get(word as usize).copied().unwrap_or(false)
+}
+
 /// If true, so many insertions, deletions, replacements or transpositions of characters at most make one text the other.
 pub(super) fn is_similar(one: &str, other: &str, edits: u8) -> bool {
     if one == other || one.len() > MAX_SIMILAR_BYTES {
@@ -324,7 +331,7 @@ pub(super) fn matches_string(term: &Term, text: &str) -> bool {
         Term::Like(pattern) => {
             let end = text
                 .char_indices()
-                .nth(MAX_PATTERN_TEXT)
+                .nth(MAX_PATTERN_TEXT_CHARS)
                 .map_or(text.len(), |(end, _)| end);
             pattern
                 .map_texts(|part| compose(part).into_owned())
@@ -362,7 +369,7 @@ impl Builder {
         self.add_string(place, "url", texts_of(&package["url"]));
         self.add_string(place, "version", texts_of(&package["version"]));
         self.add_string(place, "license", texts_of(&package["license_title"]));
-        for extra in elements(&package["extras"]) {
+        for extra in list_elements(&package["extras"]) {
             if let Some(key) = extra["key"].as_str() {
                 self.add_text(
                     place,
@@ -372,7 +379,7 @@ impl Builder {
                 );
             }
         }
-        for resource in elements(&package["resources"]) {
+        for resource in list_elements(&package["resources"]) {
             self.add_text(place, "res_name", texts_of(&resource["name"]), analysis);
             self.add_text(
                 place,
@@ -393,16 +400,16 @@ impl Builder {
                 }
             }
         }
-        let tags = elements(&package["tags"])
+        let tags = list_elements(&package["tags"])
             .iter()
             .flat_map(|tag| texts_of(&tag["name"]));
-        let groups = elements(&package["groups"])
+        let groups = list_elements(&package["groups"])
             .iter()
             .flat_map(|group| texts_of(&group["title"]));
         let strings = ["name", "url", "version", "license_id", "license_title"]
             .into_iter()
             .flat_map(|member| texts_of(&package[member]));
-        let addresses = elements(&package["resources"])
+        let addresses = list_elements(&package["resources"])
             .iter()
             .flat_map(|resource| texts_of(&resource["url"]));
         let names = tags
@@ -423,13 +430,14 @@ impl Builder {
             if ids.is_empty() {
                 continue;
             }
+            // The entry API alone would copy the name of the field for each value.
             let column = match self.texts.get_mut(field) {
                 Some(column) => column,
                 None => self.texts.entry(field.to_owned()).or_default(),
             };
             match column.last_mut() {
                 Some((last, all)) if *last == place => {
-                    all.push(GAP);
+                    all.push(VALUE_SEPARATOR);
                     all.append(&mut ids);
                 }
                 _ => column.push((place, ids)),
@@ -476,7 +484,7 @@ impl Builder {
     }
 }
 
-fn elements(list: &Value) -> &[Value] {
+fn list_elements(list: &Value) -> &[Value] {
     list.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
