@@ -2,10 +2,12 @@
 //! statistics in VoID and its shapes in SHACL.
 
 use super::{EngineError, Facet, IndexedCatalog};
-use lodeseek_catalog::{DatasetId, Iris, data_theme_iri};
+use lodeseek_catalog::{DatasetId, Format, Iris, data_theme_iri};
 use lodeseek_profile::Shapes;
-use lodeseek_rdf::vocab::{dcat, lodeseek, rdf, spdx};
-use lodeseek_store::{Entry, Store, StoreError};
+use lodeseek_quality::FormatIris;
+use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek, rdf, spdx};
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use lodeseek_store::{Entry, Store, StoreError, StoredFile};
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 
 /// Returns the triples of a dataset's catalogue entry, VoID profile and stored snippet. If the operator edited the description, its
@@ -51,8 +53,8 @@ pub fn suggested_theme_triples(
     Ok(triples)
 }
 
-/// Adds the addresses of kept files on the server at `base`, which ends with a slash, to the distributions of a description that have no download address on the
-/// web, with their sizes and SHA-256.
+/// Adds the addresses of kept files on the server at `base`, which ends with a slash, to the distributions of a description that have no
+/// download address on the web, with their sizes, formats and SHA-256.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -70,18 +72,12 @@ pub fn add_file_addresses(
         let Some(distribution) = distribution_of(description, &file.location) else {
             continue;
         };
-        let has_size = has_property(description, &distribution, dcat::BYTE_SIZE);
-        let has_checksum = has_property(description, &distribution, spdx::CHECKSUM);
         description.retain(|triple| {
             !(triple.subject == distribution && triple.predicate.as_str() == dcat::DOWNLOAD_URL)
         });
         description.push(triple(&distribution, dcat::DOWNLOAD_URL, address));
-        if !has_size {
-            let datatype = NamedNode::new_unchecked(NON_NEGATIVE_INTEGER);
-            let bytes = Literal::new_typed_literal(file.bytes.to_string(), datatype);
-            description.push(triple(&distribution, dcat::BYTE_SIZE, bytes));
-        }
-        if !has_checksum {
+        add_size_and_format(description, &distribution, file);
+        if !has_property(description, &distribution, spdx::CHECKSUM) {
             let part = store
                 .iris()
                 .part(id, &format!("file-{}-checksum", number + 1));
@@ -97,6 +93,73 @@ pub fn add_file_addresses(
         }
     }
     Ok(())
+}
+
+/// Returns the description of a dataset as it is assessed: with the sizes and formats that this portal states of the files it serves.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(super) fn assessed_description(
+    store: &Store,
+    id: &DatasetId,
+) -> Result<TripleGraph, StoreError> {
+    let mut description = store.description(id)?;
+    for file in store.dataset_files(id)? {
+        if let Some(distribution) = distribution_of(&description, &file.location) {
+            add_size_and_format(&mut description, &distribution, &file);
+        }
+    }
+    let mut builder = TripleGraphBuilder::new();
+    for triple in &description {
+        builder.insert(triple.as_ref());
+    }
+    Ok(builder.finish())
+}
+
+/// Adds size, format and media type of a kept file to its distribution, unless they are declared.
+fn add_size_and_format(
+    description: &mut Vec<Triple>,
+    distribution: &NamedOrBlankNode,
+    file: &StoredFile,
+) {
+    if !has_property(description, distribution, dcat::BYTE_SIZE) {
+        let datatype = NamedNode::new_unchecked(NON_NEGATIVE_INTEGER);
+        let bytes = Literal::new_typed_literal(file.bytes.to_string(), datatype);
+        description.push(triple(distribution, dcat::BYTE_SIZE, bytes));
+    }
+    let declares_format = has_property(description, distribution, dcterms::FORMAT)
+        || has_property(description, distribution, dcat::MEDIA_TYPE);
+    let Some(format) = format_of_file(&file.name).filter(|_| !declares_format) else {
+        return;
+    };
+    description.push(triple(distribution, dcterms::FORMAT, format.file_type));
+    if let Some(media_type) = format.media_type {
+        description.push(triple(distribution, dcat::MEDIA_TYPE, media_type));
+    }
+    if let Some(compression) = compression_of_file(&file.name)
+        && !has_property(description, distribution, dcat::COMPRESS_FORMAT)
+    {
+        description.push(triple(distribution, dcat::COMPRESS_FORMAT, compression));
+    }
+}
+
+/// Returns the format of the content of a file by the extension of its name, which may be compressed. `None` for archives, whose content
+/// is unknown, and for unknown extensions.
+fn format_of_file(name: &str) -> Option<FormatIris> {
+    match Format::from_path(name) {
+        Some(format) => FormatIris::from_name(format.aliases.first()?),
+        None => FormatIris::from_name(name.rsplit_once('.')?.1),
+    }
+}
+
+/// Returns IANA's media type of the compression of a file by the extension of its name.
+fn compression_of_file(name: &str) -> Option<NamedNode> {
+    let media_type = match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+        "gz" => "application/gzip",
+        "zst" => "application/zstd",
+        _ => return None,
+    };
+    Some(lodeseek_quality::media_type_iri(media_type))
 }
 
 const NON_NEGATIVE_INTEGER: &str = "http://www.w3.org/2001/XMLSchema#nonNegativeInteger";

@@ -1,6 +1,7 @@
 //! Quality assessments, from the store's descriptions of datasets and the index's profiles of their content. The results of checked
 //! URLs are in the home in `quality/reached.json`.
 
+use super::dataset_triples::assessed_description;
 use super::{EngineError, Searcher};
 use lodeseek_catalog::{DatasetId, Metadata, dcat, plain_text};
 use lodeseek_quality::{Assessment, DatasetLabel, Overview, UrlChecks, assess};
@@ -62,7 +63,7 @@ pub fn assess_dataset(
     searcher: &Searcher,
     reached: &UrlChecks,
 ) -> Result<Option<(DatasetLabel, Assessment)>, EngineError> {
-    let (graph, node) = (store.description_graph(id)?, store.iris().dataset(id));
+    let (graph, node) = (assessed_description(store, id)?, store.iris().dataset(id));
     let Some(dataset) = dcat::from_triples(&graph, &node) else {
         return Ok(None);
     };
@@ -91,7 +92,7 @@ pub fn assess_catalog(
 ) -> Result<Overview, EngineError> {
     let mut overview = Overview::default();
     for id in store.ids()? {
-        let (graph, node) = (store.description_graph(&id)?, store.iris().dataset(&id));
+        let (graph, node) = (assessed_description(store, &id)?, store.iris().dataset(&id));
         let card = searcher.catalog().card(&id)?;
         let Some(found) = assess(
             &graph,

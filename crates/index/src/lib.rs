@@ -548,6 +548,16 @@ impl Snapshot {
             .and_then(|value| value.as_bytes().map(<[u8]>::to_vec)))
     }
 
+    /// Returns the id of a dataset of the index, or `None` if it is empty.
+    pub fn any_id(&self) -> Result<Option<DatasetId>, IndexError> {
+        for (reader, columns) in self.searcher.segment_readers().iter().zip(&self.segments) {
+            if let Some(document) = reader.doc_ids_alive().next() {
+                return read_id(columns, document).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the version of every dataset. Datasets with an unchanged version need no new indexing.
     pub fn versions(&self) -> Result<std::collections::BTreeMap<DatasetId, String>, IndexError> {
         let mut versions = std::collections::BTreeMap::new();
@@ -560,14 +570,17 @@ impl Snapshot {
                 {
                     column.ord_to_str(ordinal, &mut version)?;
                 }
-                let id = columns.id(document)?;
-                let id = DatasetId::new(id.as_str())
-                    .map_err(|_| IndexError::Card(format!("{id:?} is not a dataset id")))?;
-                versions.insert(id, version);
+                versions.insert(read_id(columns, document)?, version);
             }
         }
         Ok(versions)
     }
+}
+
+fn read_id(columns: &SegmentColumns, document: tantivy::DocId) -> Result<DatasetId, IndexError> {
+    let id = columns.id(document)?;
+    DatasetId::new(id.as_str())
+        .map_err(|_| IndexError::Card(format!("{id:?} is not a dataset id")))
 }
 
 /// Forward cursor on the postings of a term in a field.

@@ -1,6 +1,7 @@
 //! Controlled vocabularies: licences, access rights, formats and widely used RDF vocabularies.
 
 use lodeseek_rdf::vocab::{owl, rdf, rdfs};
+use oxrdf::NamedNode;
 
 /// Prefixes of licence IRIs, without scheme and `www.`: Creative Commons, Open Data Commons, the EU's list, SPDX,
 /// national licences, and software licences that are also used for data.
@@ -213,6 +214,23 @@ const FORMATS: &[(&str, &[&str], bool, bool)] = &[
     ),
 ];
 
+/// Names of [`FORMATS`] in the form of media types that IANA's list does not have.
+/// <https://www.iana.org/assignments/media-types/>
+const UNREGISTERED_MEDIA_TYPES: &[&str] = &[
+    "api/sparql",
+    "application/dbf",
+    "application/gpx+xml",
+    "application/msaccess",
+    "application/netcdf",
+    "application/x-dbf",
+    "application/x-msaccess",
+    "application/x-netcdf",
+    "application/x-rar-compressed",
+    "application/x-shapefile",
+    "application/x-turtle",
+    "rdf/xml",
+];
+
 /// Returns the format of a text or IRI. Compressed archives (zip, gzip) are not formats, as their content is unknown.
 pub(super) fn format(text: &str) -> Option<Format> {
     let text = text.trim();
@@ -232,6 +250,37 @@ pub(super) fn format(text: &str) -> Option<Format> {
         machine_readable,
         open,
     })
+}
+
+/// IRIs of a file format in the controlled vocabularies of DCAT-AP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FormatIris {
+    /// Format in the European Union's list of file types, for `dct:format`.
+    pub file_type: NamedNode,
+    /// Media type in IANA's list, for `dcat:mediaType`. `None` if the format has no registered one.
+    pub media_type: Option<NamedNode>,
+}
+
+impl FormatIris {
+    /// Returns the IRIs of a format by a media type, an extension or the EU's code. `None` for an unknown format.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let known = format(name)?;
+        let (code, names, ..) = FORMATS.iter().find(|(code, ..)| *code == known.name)?;
+        let registered = names
+            .iter()
+            .find(|name| name.contains('/') && !UNREGISTERED_MEDIA_TYPES.contains(name));
+        Some(Self {
+            file_type: NamedNode::new_unchecked(format!("http://{FILE_TYPES}{code}")),
+            media_type: registered.map(|name| media_type_iri(name)),
+        })
+    }
+}
+
+/// Returns the IRI of a registered media type in IANA's list.
+#[must_use]
+pub fn media_type_iri(media_type: &str) -> NamedNode {
+    NamedNode::new_unchecked(format!("https://www.{MEDIA_TYPES}{media_type}"))
 }
 
 /// Namespaces of widely used vocabularies.

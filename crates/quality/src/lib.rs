@@ -21,6 +21,7 @@ mod tests;
 
 pub use assess::assess;
 pub use compliance::{Fault, Recommendation, Violation};
+pub use controlled_vocabularies::{FormatIris, media_type_iri};
 pub use dqv::to_dqv;
 pub use indicator::{Dimension, Indicator};
 pub use overview::{DatasetLabel, DatasetRow, Overview, Problem, PublisherRow};

@@ -76,6 +76,15 @@ impl Store {
         }
     }
 
+    /// Returns the number of the last commit. Every change of descriptions, contents, edits and derived data is one.
+    #[must_use]
+    pub fn commit_number(&self) -> u64 {
+        *self
+            .last_commit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Adds the number of the commit to its changes.
     pub(super) fn mark_commit(
         &self,

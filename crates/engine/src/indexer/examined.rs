@@ -4,7 +4,8 @@ use super::{Deriver, IndexOptions};
 use crate::EngineError;
 use lodeseek_catalog::DatasetId;
 use lodeseek_catalog::duplicates::Candidate;
-use lodeseek_store as store;
+use lodeseek_index::Snapshot;
+use lodeseek_store::{self as store, Store};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,11 +36,14 @@ impl ExaminedDataset {
 }
 
 /// The datasets of a complete run.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Examined {
     /// Program and options, on which documents depend beside the dataset.
     maker: String,
-    datasets: BTreeMap<DatasetId, ExaminedDataset>,
+    /// Number of the last commit of the store that the run included. 0 in files of earlier versions.
+    #[serde(default)]
+    commit: u64,
+    pub(super) datasets: BTreeMap<DatasetId, ExaminedDataset>,
 }
 
 fn file_path(home: &Path) -> PathBuf {
@@ -49,19 +53,28 @@ fn file_path(home: &Path) -> PathBuf {
 impl Examined {
     pub(super) fn new(
         deriver: &Deriver<'_>,
+        store: &Store,
         datasets: BTreeMap<DatasetId, ExaminedDataset>,
     ) -> Self {
         Self {
             maker: describe_maker(deriver),
+            commit: store.commit_number(),
             datasets,
         }
     }
 
-    /// Reads the datasets of the last run. There are none if it was not complete, or made by another program or with other options.
-    pub(super) fn read(home: &Path, deriver: &Deriver<'_>) -> BTreeMap<DatasetId, ExaminedDataset> {
+    /// Returns true if nothing has changed since the run: the store has no later commit, and the index as many datasets.
+    pub(super) fn includes_all(&self, store: &Store, index: &Snapshot) -> bool {
+        self.commit > 0
+            && self.commit == store.commit_number()
+            && self.datasets.len() as u64 == index.len()
+    }
+
+    /// Reads the last run. It has no datasets if it was not complete, or made by another program or with other options.
+    pub(super) fn read(home: &Path, deriver: &Deriver<'_>) -> Self {
         match Self::read_file(home) {
-            Some(examined) if examined.maker == describe_maker(deriver) => examined.datasets,
-            _ => BTreeMap::new(),
+            Some(examined) if examined.maker == describe_maker(deriver) => examined,
+            _ => Self::default(),
         }
     }
 
@@ -137,7 +150,7 @@ mod tests {
     use super::*;
     use crate::{IndexReport, Indexer, Updater, duplicates};
     use lodeseek_catalog::{Catalog, Iris};
-    use lodeseek_store::{LoadOptions, Loader, Store};
+    use lodeseek_store::{LoadOptions, Loader};
 
     fn load(store: &Store, folder: &Path, titles: &[(&str, &str)]) {
         let prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .";
@@ -161,6 +174,31 @@ mod tests {
             ..
         } = Indexer::new(store, options).run(&|_| ()).expect("indexed");
         [indexed, unchanged, removed]
+    }
+
+    #[test]
+    fn without_a_commit_since_the_last_run_nothing_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let options = IndexOptions::default();
+        load(&store, folder.path(), &[("a", "A"), ("b", "B")]);
+        assert_eq!(index(&store, options), [2, 0, 0]);
+        // The record of the last run alone decides: a description that cannot be found would be a removed dataset.
+        let node = store.iris().dataset(&DatasetId::new("a").expect("an id"));
+        for quad in store
+            .oxigraph()
+            .quads_for_pattern(Some(node.as_ref().into()), None, None, None)
+        {
+            store
+                .oxigraph()
+                .remove(&quad.expect("a quad"))
+                .expect("removed");
+        }
+        assert_eq!(index(&store, options), [0, 2, 0]);
+        // An index that lost its documents is another one.
+        fs::remove_dir_all(crate::index_folder(store.home())).expect("removed");
+        assert_eq!(index(&store, options)[1], 0);
     }
 
     #[test]

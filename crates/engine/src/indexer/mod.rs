@@ -263,16 +263,22 @@ impl<'s> Indexer<'s> {
         if let Some(analysis) = self.options.analysis {
             writer = writer.with_analysis(analysis);
         }
-        let indexed = writer.snapshot()?.versions()?;
+        let snapshot = writer.snapshot()?;
         let mut report = IndexReport {
             analysis: writer.analysis(),
             ..IndexReport::default()
         };
         let deriver = self.deriver(&writer);
         let home = self.store.home();
-        let examined = Examined::read(home, &deriver);
+        let last_run = Examined::read(home, &deriver);
+        // Every change of the store and of the index is a commit: without one there is nothing to compare.
+        if !self.options.rebuild && last_run.includes_all(self.store, &snapshot) {
+            report.unchanged = last_run.datasets.len();
+            return Ok(report);
+        }
         // If this run is interrupted, the next one reads everything.
         Examined::remove(home)?;
+        let (examined, indexed) = (last_run.datasets, snapshot.versions()?);
         let versions = self.store.versions()?;
         let selection = self.index_datasets(
             versions.len(),
@@ -313,7 +319,7 @@ impl<'s> Indexer<'s> {
                 dataset.description = digest;
             }
         }
-        Examined::new(&deriver, datasets).write(home)?;
+        Examined::new(&deriver, self.store, datasets).write(home)?;
         Ok(report)
     }
 
@@ -700,9 +706,9 @@ struct Batch {
     triples: u64,
 }
 
-/// Returns the compact method of an existing index, from its first card.
+/// Returns the compact method of an existing index, from one of its cards.
 pub(super) fn compact_method_of(snapshot: &Snapshot) -> Result<Option<Method>, EngineError> {
-    let Some(id) = snapshot.versions()?.into_keys().next() else {
+    let Some(id) = snapshot.any_id()? else {
         return Ok(None);
     };
     Ok(read_card(snapshot, &id)?.and_then(|card| card.compact_method.parse().ok()))
