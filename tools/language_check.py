@@ -34,14 +34,14 @@ import tokenize
 # Largest accepted values for the whole repository: openings in percent of all doc comments, the others as counts. They only fall.
 LIMITS = {
     "openings": 2.0,
-    "speech": 30,
+    "speech": 12,
     "of": 0,
     "old-names": 0,
-    "limits": 17,
-    "closures": 9999,
-    "participles": 9999,
-    "one-word": 9999,
-    "variables": 9999,
+    "limits": 9,
+    "closures": 20,
+    "participles": 56,
+    "one-word": 634,
+    "variables": 0,
 }
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -154,6 +154,45 @@ async fn files_are_listed_where_portals_look() {
             "{path}: {turtle}"
         );
         assert!(!turtle.contains("\"dumps/trees.ttl\""), "{path}: {turtle}");
+        // The catalogue declares no formats.
+        for (property, iri) in [
+            (
+                "format",
+                "http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE",
+            ),
+            (
+                "format",
+                "http://publications.europa.eu/resource/authority/file-type/RDF_N_TRIPLES",
+            ),
+            (
+                "mediaType",
+                "https://www.iana.org/assignments/media-types/text/turtle",
+            ),
+            (
+                "mediaType",
+                "https://www.iana.org/assignments/media-types/application/n-triples",
+            ),
+            (
+                "compressFormat",
+                "https://www.iana.org/assignments/media-types/application/gzip",
+            ),
+        ] {
+            assert!(
+                turtle.contains(&format!("{property}> <{iri}> .")),
+                "{path}: {iri}: {turtle}"
+            );
+        }
+    }
+    let quality = site.get("/dataset/trees/quality?format=json").await.json();
+    for dimension in quality["dimensions"].as_array().expect("dimensions") {
+        for indicator in dimension["indicators"].as_array().expect("indicators") {
+            let name = indicator["indicator"].as_str().expect("a name");
+            let is_known = ["format", "media-type", "format-listed", "open-format"]
+                .into_iter()
+                .chain(["machine-readable", "byte-size"])
+                .any(|known| known == name);
+            assert!(!is_known || indicator["outcome"] == "met", "{indicator}");
+        }
     }
     let page = site.accept("/dataset/trees", "text/html").await.body;
     assert!(

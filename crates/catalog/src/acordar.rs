@@ -168,7 +168,7 @@ pub(super) fn read_plain_keys(
     builder.extras(&node, entry);
     let (mut dataset, problems) = finish_entry(builder, Some(id))?;
     dataset.distributions.extend(distributions);
-    fill_missing(&mut dataset.metadata, published);
+    add_published_texts(&mut dataset.metadata, published);
     Ok((dataset, problems))
 }
 
@@ -188,7 +188,7 @@ fn fields() -> Vec<Field> {
 }
 
 /// Adds the texts that are kept as published. They precede others of their kind.
-fn fill_missing(metadata: &mut Metadata, published: Metadata) {
+fn add_published_texts(metadata: &mut Metadata, published: Metadata) {
     metadata.titles.splice(0..0, published.titles);
     metadata.descriptions.splice(0..0, published.descriptions);
     metadata.keywords.splice(0..0, published.keywords);

@@ -165,7 +165,7 @@ impl CitingWorks {
     /// The file cannot be read or uncompressed. Unreadable lines are not errors: see [`problems`](Self::problems).
     pub fn read(path: &Path) -> Result<Self, CatalogError> {
         let reader = BufReader::new(
-            dump::open(path, &super::dump_limits()).map_err(CatalogError::io(path))?,
+            dump::open(path, &super::text_limits()).map_err(CatalogError::io(path))?,
         );
         let mut found = Self::from_lines(reader, usize::MAX).map_err(CatalogError::io(path))?;
         for problem in &mut found.problems {

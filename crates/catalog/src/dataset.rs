@@ -40,7 +40,7 @@ pub fn select_text<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text
         .min_by_key(|text| language_rank(text, languages))
 }
 
-/// Returns the position of the text's language in the list of languages, best first.
+/// Returns the position of the text's language in the list of languages, best first. Texts without a language follow, then other languages.
 fn language_rank(text: &Text, languages: &[&str]) -> usize {
     match &text.language {
         None => languages.len(),

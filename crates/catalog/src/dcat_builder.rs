@@ -760,7 +760,7 @@ impl DcatBuilder {
 
     /// Adds a period of time.
     pub(super) fn period(&mut self, subject: &Subject, start: Option<&str>, end: Option<&str>) {
-        let [start, end] = [start, end].map(|bound| bound.filter(|bound| is_known_date(bound)));
+        let [start, end] = [start, end].map(|bound| bound.filter(|bound| is_known_bound(bound)));
         if start.is_none() && end.is_none() {
             return;
         }
@@ -1261,7 +1261,7 @@ fn to_mailto_iri(address: &str) -> String {
 }
 
 /// If true, the text is no sign of an unknown or open end.
-fn is_known_date(text: &str) -> bool {
+fn is_known_bound(text: &str) -> bool {
     !is_placeholder(text) && !matches!(text, ".." | "*")
 }
 

@@ -259,7 +259,7 @@ fn is_file_name(key: &str, text: &str) -> bool {
     key == "downloadURL" && is_reference(text) && text.contains(['.', '/'])
 }
 
-/// Returns a text that is no identifier as an additional property.
+/// Returns an identifier that is no IRI as an additional property.
 fn id_property(value: &Value) -> Option<Value> {
     prune(value.clone()).map(|value| additional_property("@id", &value))
 }

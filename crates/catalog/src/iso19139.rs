@@ -600,11 +600,11 @@ impl<'b> IsoReader<'b> {
             for mut time in period.take_elements() {
                 let [start, end] = match &*time.name {
                     "TimePeriod" => [
-                        find_position(&mut time, "beginPosition", "begin"),
-                        find_position(&mut time, "endPosition", "end"),
+                        take_position(&mut time, "beginPosition", "begin"),
+                        take_position(&mut time, "endPosition", "end"),
                     ],
                     "TimeInstant" => {
-                        let moment = find_position(&mut time, "timePosition", "time");
+                        let moment = take_position(&mut time, "timePosition", "time");
                         [moment.clone(), moment]
                     }
                     _ => [None, None],
@@ -1197,7 +1197,7 @@ fn find_linkage(online: &Element) -> Option<String> {
 }
 
 /// Removes a position in time: its text, or the one of an instant. An indeterminate one is open.
-fn find_position(time: &mut Element, name: &str, long_name: &str) -> Option<String> {
+fn take_position(time: &mut Element, name: &str, long_name: &str) -> Option<String> {
     let mut found = time.take(name);
     for path in [
         format!("{long_name}/TimeInstant/timePosition"),

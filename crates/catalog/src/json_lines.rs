@@ -11,7 +11,7 @@ use super::json_entries::{DescribeEntry, add_entry};
 use super::{
     Catalog, CatalogError, CatalogFile, Dataset, DatasetId, Dialect, EntryKey, Head, IdOrigin,
 };
-use super::{ckan, data_json, dcat, dump_limits, json, read_text};
+use super::{ckan, data_json, dcat, json, read_text, text_limits};
 use lodeseek_rdf::dump;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read};
@@ -130,7 +130,7 @@ fn open(path: &Path, head: &Head) -> io::Result<Box<dyn BufRead>> {
     if head.is_converted {
         return Ok(Box::new(io::Cursor::new(read_text(path, None)?.text)));
     }
-    Ok(Box::new(BufReader::new(dump::open(path, &dump_limits())?)))
+    Ok(Box::new(BufReader::new(dump::open(path, &text_limits())?)))
 }
 
 /// Returns the first entry if it is a whole line, and another entry follows, which begins with one of the given bytes.

@@ -838,8 +838,8 @@ fn resolve_reference(address: &str, reference: &str) -> String {
 /// Maximum size of an uncompressed JSON catalogue in bytes: 2 GiB. It is held in memory as a whole.
 const MAX_JSON_BYTES: u64 = 2 << 30;
 
-/// Returns the limits for unpacking a compressed JSON catalogue.
-fn dump_limits() -> Limits {
+/// Returns the limits for unpacking a compressed catalogue.
+fn text_limits() -> Limits {
     Limits {
         decompressed_bytes: MAX_JSON_BYTES,
         ..Limits::default()
@@ -862,7 +862,7 @@ struct Head {
 ///
 /// A file that cannot be uncompressed is returned as it is. The reader of the whole file reports the reason.
 fn read_head(path: &Path) -> io::Result<Head> {
-    let unpacked = dump::open(path, &dump_limits()).and_then(read_beginning);
+    let unpacked = dump::open(path, &text_limits()).and_then(read_beginning);
     let bytes = unpacked.or_else(|_| read_beginning(File::open(path)?))?;
     let decoded = dump::decode_text(bytes.as_slice(), None)?;
     let mut text = decoded.text.trim_start().to_owned();
@@ -887,17 +887,17 @@ fn read_beginning(reader: impl Read) -> io::Result<Vec<u8>> {
 
 /// Reads a text file as a whole, uncompresses it and converts it to UTF-8. `encoding` is the one that the file declares.
 fn read_text(path: &Path, encoding: Option<&str>) -> io::Result<DecodedText> {
-    dump::decode_text(dump::open(path, &dump_limits())?, encoding)
+    dump::decode_text(dump::open(path, &text_limits())?, encoding)
 }
 
-/// Reads a text file as [`text`] does. A byte order mark decides on the encoding, else the media type of the response, else the
+/// Reads a text file as [`read_text`] does. A byte order mark decides on the encoding, else the media type of the response, else the
 /// declaration in the file (RFC 7303, section 3.2). Text in UTF-8 is read as such: many servers add an encoding to all their responses.
 fn downloaded_text(file: &CatalogFile<'_>, declared: Option<&str>) -> io::Result<DecodedText> {
     let Some(charset) = file.charset() else {
         return read_text(file.path, declared);
     };
     let mut bytes = Vec::new();
-    dump::open(file.path, &dump_limits())?.read_to_end(&mut bytes)?;
+    dump::open(file.path, &text_limits())?.read_to_end(&mut bytes)?;
     let is_utf8 = !bytes.is_ascii() && std::str::from_utf8(&bytes).is_ok();
     blank_xml_encoding(&mut bytes);
     dump::decode_text(bytes.as_slice(), Some(charset).filter(|_| !is_utf8))

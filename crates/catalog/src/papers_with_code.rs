@@ -67,7 +67,7 @@ const ENTRY_KEYS: [&str; 12] = [
 /// # Errors
 /// The file cannot be read or uncompressed, or is not valid JSON.
 pub fn read(path: &Path) -> Result<Catalog, CatalogError> {
-    let file = dump::open(path, &super::dump_limits()).map_err(CatalogError::io(path))?;
+    let file = dump::open(path, &super::text_limits()).map_err(CatalogError::io(path))?;
     let mut reader = BufReader::new(file);
     let lines = !reader
         .fill_buf()

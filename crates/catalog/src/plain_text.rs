@@ -63,8 +63,8 @@ const HIDDEN: &[&str] = &[
     "head", "script", "style", "template", "title", "iframe", "noscript", "object", "svg",
 ];
 
-/// Maximum number of characters of the name of an entity.
-const MAX_ENTITY_CHARS: usize = 32;
+/// Maximum size of the name of an entity in bytes.
+const MAX_ENTITY_BYTES: usize = 32;
 
 /// Returns a text without HTML: without tags, scripts and comments, and with characters for entities.
 ///
@@ -280,7 +280,7 @@ fn find_entities(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let name = &text[place + 1..];
         let end = name
             .bytes()
-            .take(MAX_ENTITY_CHARS)
+            .take(MAX_ENTITY_BYTES)
             .position(|byte| byte == b';')?;
         let entity = &text[place..place + end + 2];
         let is_name = name[..end]

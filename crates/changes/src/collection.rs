@@ -150,6 +150,15 @@ impl Step {
         }
     }
 
+    /// Returns true if content may be left without a dataset. Changes of descriptions leave all content in place, and the search for
+    /// such content reads the pointers of all datasets.
+    fn may_replace_content(&self) -> bool {
+        match self {
+            Self::Store(_) | Self::Remove(_) => true,
+            Self::Describe(_) | Self::Edit(..) => false,
+        }
+    }
+
     /// Changes the store and the index.
     fn update(self, updater: &Updater<'_>) -> Result<LoadReport, EngineError> {
         Ok(match self {
@@ -243,16 +252,22 @@ impl OpenCollection<'_> {
                     now: Some(DateTime::now()),
                     ..IndexOptions::default()
                 };
+                let must_clear = step.may_replace_content();
                 let updater = Updater::new(store, self.with_settings(load), index);
                 let report = updater.all_or_nothing(&step.ids(), |updater| step.update(updater))?;
                 updater.find_duplicates()?;
-                store.clear_replaced(&|_, _| ())?;
+                if must_clear {
+                    store.clear_replaced(&|_, _| ())?;
+                }
                 Ok(report)
             }
             Self::Local { store, .. } => {
+                let must_clear = step.may_replace_content();
                 let loader = Loader::new(store).with_options(self.with_settings(load));
                 let report = step.load(&loader, store, &|_| ())?;
-                store.clear_replaced(&|_, _| ())?;
+                if must_clear {
+                    store.clear_replaced(&|_, _| ())?;
+                }
                 Ok(report)
             }
         }

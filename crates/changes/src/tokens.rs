@@ -19,7 +19,7 @@ use std::time::SystemTime;
 const FILE: &str = "tokens.json";
 /// Name of the file that is locked while the tokens change.
 const LOCK: &str = "tokens.lock";
-/// Maximum number of characters of a token's name.
+/// Maximum size of a token's name in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
 /// Rights of a token. Each includes those before it.

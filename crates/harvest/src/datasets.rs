@@ -14,7 +14,7 @@ use lodeseek_net::egress::MAX_IRI_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Size of descriptions and described files in bytes at which pending datasets are stored.
-const MAX_BATCH_BYTES: u64 = 256 << 20;
+const FULL_BATCH_BYTES: u64 = 256 << 20;
 
 /// Maximum number of datasets of a source that wait for its end. Further ones get an id of their own.
 const MAX_DEFERRED: usize = 10_000;
@@ -308,7 +308,7 @@ impl Run<'_, '_> {
         self.pending.push(dataset, record, description_bytes);
         let is_full = is_suspect
             || self.pending.datasets.len() >= self.harvester.options.batch_size
-            || self.pending.bytes >= MAX_BATCH_BYTES;
+            || self.pending.bytes >= FULL_BATCH_BYTES;
         if is_full { self.flush(source) } else { Ok(()) }
     }
 

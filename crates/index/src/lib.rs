@@ -579,8 +579,7 @@ impl Snapshot {
 
 fn read_id(columns: &SegmentColumns, document: tantivy::DocId) -> Result<DatasetId, IndexError> {
     let id = columns.id(document)?;
-    DatasetId::new(id.as_str())
-        .map_err(|_| IndexError::Card(format!("{id:?} is not a dataset id")))
+    DatasetId::new(id.as_str()).map_err(|_| IndexError::Card(format!("{id:?} is not a dataset id")))
 }
 
 /// Forward cursor on the postings of a term in a field.

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum length of a name in a summary and a schema, in bytes: they have hundreds of names.
 const MAX_NAME_BYTES: usize = 2_000;
 
-/// Counts of one graph, by term id. Lists are sort_by_count by count, descending, then by term.
+/// Counts of one graph, by term id. Lists are sorted by count, descending, then by term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Distinct triples.

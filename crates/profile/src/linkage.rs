@@ -5,7 +5,7 @@ use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// URI spaces of the described entities, and linked entities of other spaces. Both are sort_by_count by descending count.
+/// URI spaces of the described entities, and linked entities of other spaces. Both are sorted by descending count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linkage {
     /// (URI space, IRIs described in it).
@@ -26,7 +26,7 @@ impl Linkage {
             .iris()
             .filter(|id| !graph.subject_range(*id).is_empty())
             .filter_map(|id| uri_space(graph.term(id).text()));
-        // IRIs are sort_by_count: those of one space are consecutive.
+        // IRIs are sorted: those of one space are consecutive.
         for (space, count) in count_runs(described) {
             *spaces.entry(space).or_default() += count;
         }

@@ -4,7 +4,7 @@
 //! memory: a few bits for each term, a number of four bytes for each external IRI, and eight bytes for each entity. Memory is
 //! also linear in the numbers of different classes, properties and URI spaces. Term numbers are those of the streamed graph.
 //!
-//! Entity description patterns need the incoming properties of each entity, which are sort_by_count on disk. Patterns are compared by
+//! Entity description patterns need the incoming properties of each entity, which are sorted on disk. Patterns are compared by
 //! 64-bit hashes. With *n* entities, the probability that two patterns are taken for one is below n² / 2⁶⁵: one in 100,000 for
 //! 20 million.
 
@@ -48,7 +48,7 @@ impl TermSet {
     }
 }
 
-/// Consecutive IRIs of one URI space. The IRIs of a graph are sort_by_count, so a space has one range.
+/// Consecutive IRIs of one URI space. The IRIs of a graph are sorted, so a space has one range.
 struct SpaceRange {
     space: String,
     first: TermId,

@@ -352,6 +352,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn formats_have_iris_of_the_lists() {
+        let iris = |name: &str| {
+            let format = FormatIris::from_name(name).expect("a known format");
+            let media_type = format.media_type.map(|iri| iri.as_str().to_owned());
+            (format.file_type.as_str().to_owned(), media_type)
+        };
+        assert_eq!(
+            iris("ttl"),
+            (
+                "http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE".to_owned(),
+                Some("https://www.iana.org/assignments/media-types/text/turtle".to_owned()),
+            )
+        );
+        // Both are IRIs that the indicators accept.
+        for (code, names, ..) in FORMATS {
+            let format = FormatIris::from_name(code).expect("a code");
+            assert!(is_format(format.file_type.as_str()), "{code}");
+            let media_type = format.media_type.map(|iri| iri.as_str().to_owned());
+            assert!(media_type.iter().all(|iri| is_format(iri)), "{names:?}");
+        }
+        assert_eq!(iris("shp").1, None, "no registered media type");
+        assert_eq!(FormatIris::from_name("zip"), None);
+    }
+
+    #[test]
     fn licences_are_known_by_their_addresses_alone() {
         for known in [
             "https://creativecommons.org/licenses/by/4.0/",

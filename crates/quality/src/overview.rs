@@ -180,7 +180,7 @@ impl Overview {
         (checked > 0).then(|| met as f64 / checked as f64)
     }
 
-    /// Returns the mean share of the points of a dimension in round_percent, rounded half up: the number that people are shown.
+    /// Returns the mean share of the points of a dimension in percent, rounded half up: the number that people are shown.
     #[must_use]
     pub fn percent_of(&self, dimension: Dimension) -> Option<u32> {
         self.share_of(dimension).map(round_percent)
@@ -237,7 +237,7 @@ impl Overview {
     }
 }
 
-/// Returns a share in round_percent, rounded half up. Formatting with `{:.0}` rounds half to even instead.
+/// Returns a share in percent, rounded half up. Formatting with `{:.0}` rounds half to even instead.
 fn round_percent(share: f64) -> u32 {
     (100.0 * share).round() as u32
 }

@@ -30,7 +30,7 @@ const PADDING: f64 = 9.0;
 /// Distance between columns in pixels; contains the property labels.
 const COLUMN_GAP: f64 = 125.0;
 const ROW_GAP: f64 = 16.0;
-/// Maximum width of a shelf in pixels. A component beyond it starts a new shelf.
+/// Width in pixels beyond which a component starts a new shelf, unless it is the first one there.
 const MAX_SHELF_WIDTH: f64 = 1000.0;
 /// Minimum width in pixels from which a drawing has the class `large` and is not scaled down.
 const MIN_LARGE_WIDTH: f64 = 1300.0;

@@ -525,7 +525,7 @@ fn weigh(coverage: f64, familiarity: f64) -> f64 {
     COVERAGE_WEIGHT * coverage + FAMILIARITY_WEIGHT * familiarity
 }
 
-/// Returns the coverage weight of each class or property: its logarithmic share of all triples.
+/// Returns the coverage weight of each class or property: its logarithmic share of `total`.
 fn weigh_coverage(counts: &[(TermId, u64)], total: u64, term_count: usize) -> Vec<f64> {
     let mut coverage = vec![0.0; term_count];
     for &(id, count) in counts {

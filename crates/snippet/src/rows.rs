@@ -362,8 +362,6 @@ impl Chooser<'_, '_> {
     }
 }
 
-/// Returns the place of the row with most selected cells, then with the largest weight of new keywords, then of all its keywords; of
-/// equal ones the first.
 fn short_label(labels: &Labels<'_>, id: TermId) -> String {
     match labels.label(id) {
         Some(label) => truncate_text(&label),
@@ -371,6 +369,8 @@ fn short_label(labels: &Labels<'_>, id: TermId) -> String {
     }
 }
 
+/// Returns the place of the row with most selected cells, then with the largest weight of new keywords, then of all its keywords; of
+/// equal ones the first.
 fn find_best_row(
     candidates: &[Candidate],
     covered: KeywordSet,

@@ -117,7 +117,7 @@ pub(super) fn expressions_of(pattern: &GraphPattern) -> Vec<&Expression> {
         GraphPattern::Extend { expression, .. } => vec![expression],
         GraphPattern::LeftJoin { expression, .. } => expression.iter().collect(),
         GraphPattern::OrderBy { expression, .. } => {
-            expression.iter().map(sort_expression).collect()
+            expression.iter().map(expression_of_order).collect()
         }
         GraphPattern::Group { aggregates, .. } => aggregates
             .iter()
@@ -127,7 +127,7 @@ pub(super) fn expressions_of(pattern: &GraphPattern) -> Vec<&Expression> {
     }
 }
 
-fn sort_expression(order: &OrderExpression) -> &Expression {
+fn expression_of_order(order: &OrderExpression) -> &Expression {
     let (OrderExpression::Asc(expression) | OrderExpression::Desc(expression)) = order;
     expression
 }

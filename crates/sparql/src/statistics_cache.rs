@@ -216,9 +216,9 @@ impl StatisticsCache {
         }
         let graphs: Vec<_> = each
             .into_iter()
-            .map(|(graph, rows)| (graph.clone(), self.count_rows(rows, kind, &terms)))
+            .map(|(graph, rows)| (graph.clone(), self.statistics_of_rows(rows, kind, &terms)))
             .collect();
-        let merged = self.count_rows(all, kind, &terms);
+        let merged = self.statistics_of_rows(all, kind, &terms);
         let disjoint = merged.all.triples
             == graphs
                 .iter()
@@ -231,7 +231,7 @@ impl StatisticsCache {
         })
     }
 
-    fn count_rows(
+    fn statistics_of_rows(
         &self,
         rows: Vec<[u32; 3]>,
         kind: u32,

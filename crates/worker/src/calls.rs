@@ -185,7 +185,7 @@ impl Calls {
 }
 
 impl Shared {
-    /// Counts the bytes of a request or a message, until [`Self::release`].
+    /// Counts the bytes of a request or a message, until [`Self::release_bytes`].
     fn reserve_bytes(&self, bytes: usize) -> Result<(), CallFault> {
         let bytes_before = self.held_bytes.fetch_add(bytes, Ordering::AcqRel);
         if bytes_before.saturating_add(bytes) > self.limits.bytes {

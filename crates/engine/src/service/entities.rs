@@ -18,7 +18,7 @@ const MAX_OFFSET: usize = 10_000;
 /// A search parameter with its value.
 type Parameter<'p> = (&'p str, Term);
 
-/// A result, described by triples with a new blank node as subject.
+/// A result or a part of one, described by triples with a new blank node as subject.
 pub(super) struct Description<'t> {
     pub(super) node: BlankNode,
     triples: &'t mut Vec<Triple>,

@@ -73,7 +73,7 @@ pub fn encode_works_until(
         model: encoder.name().to_owned(),
         ..WorksReport::default()
     };
-    let pending = select_pending(&works, &mut writer)?;
+    let pending = remove_former_and_select_pending(&works, &mut writer)?;
     report.unchanged = works.len() - pending.len();
     let empty = Rows::pack(&[], encoder.dimension(), precision);
     let mut uncommitted = 0;
@@ -108,7 +108,7 @@ pub fn encode_works_until(
 }
 
 /// Removes the vectors of former works. Returns the works without current vectors, with their keys.
-fn select_pending<'w>(
+fn remove_former_and_select_pending<'w>(
     works: &'w BTreeMap<String, CitingWork>,
     writer: &mut VectorsWriter,
 ) -> Result<Vec<(DatasetId, &'w CitingWork)>, EngineError> {

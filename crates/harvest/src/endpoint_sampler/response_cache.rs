@@ -186,9 +186,7 @@ fn relabel_blank_nodes(rows: Vec<Row>, query: &str) -> Vec<Row> {
     for row in rows {
         let terms = row.into_iter().map(|term| {
             term.map(|term| {
-                lodeseek_rdf::relabel_term(term, &mut |node| {
-                    label_node(&mut labels, node, query)
-                })
+                lodeseek_rdf::relabel_term(term, &mut |node| label_node(&mut labels, node, query))
             })
         });
         relabelled.push(terms.collect());

@@ -806,12 +806,12 @@ fn split_translations(line: &str) -> (&str, &str) {
     }
 }
 
-/// Returns the codes of two lists of languages, each once.
 /// Parses language codes that are separated by spaces.
 fn parse_languages(codes: &str) -> Vec<WordLanguage> {
     codes.split_whitespace().map(WordLanguage::new).collect()
 }
 
+/// Returns the codes of two lists of languages, each once.
 fn merge_codes(first: &[WordLanguage], second: &[WordLanguage]) -> String {
     let mut codes: Vec<&str> = Vec::new();
     for language in first.iter().chain(second) {
@@ -1155,7 +1155,10 @@ mod tests {
             translation.map_or(Vec::new(), |translation| translation.expressions)
         };
         let names = |found: Vec<(String, Vec<String>)>| -> Vec<String> {
-            found.into_iter().map(|(expression, _)| expression).collect()
+            found
+                .into_iter()
+                .map(|(expression, _)| expression)
+                .collect()
         };
         assert_eq!(
             names(expressions(&["madrid"], "contratos Madrid")),

@@ -236,12 +236,12 @@ impl FieldedDocument {
 struct TermPlaces<'g> {
     graph: &'g TripleGraph,
     labels: Labels<'g>,
-    /// By field and term. `None`: the term has no label.
+    /// By field and term. `None`: the term has no label, or is a blank node.
     places: [FxHashMap<TermId, Option<u32>>; 8],
 }
 
 impl TermPlaces<'_> {
-    /// Adds an occurrence of a term to a field, if the term has a label.
+    /// Adds an occurrence of a term to a field, if it is an IRI or a literal with a label.
     fn add(&mut self, fields: &mut [FieldText; 8], field: Field, id: TermId) {
         let text = &mut fields[field.index()];
         let place = self.places[field.index()].entry(id).or_insert_with(|| {

@@ -16,8 +16,8 @@ pub enum LengthMode {
     LuceneByte,
 }
 
-/// Lengths below this are exact; others are encoded relative to it.
-const MAX_EXACT_TOKENS: u32 = 24;
+/// Lengths up to this are exact; of others, the part beyond it is encoded.
+const FREE_TOKENS: u32 = 24;
 /// Number of significant bits.
 const SIGNIFICANT_BITS: u32 = 4;
 
@@ -31,10 +31,10 @@ impl LengthMode {
     #[must_use]
     pub fn apply(self, tokens: u32) -> u32 {
         match self {
-            Self::LuceneByte if tokens > MAX_EXACT_TOKENS => {
-                let rest = tokens - MAX_EXACT_TOKENS;
+            Self::LuceneByte if tokens > FREE_TOKENS => {
+                let rest = tokens - FREE_TOKENS;
                 let shift = (u32::BITS - rest.leading_zeros()).saturating_sub(SIGNIFICANT_BITS);
-                MAX_EXACT_TOKENS + (rest >> shift << shift)
+                FREE_TOKENS + (rest >> shift << shift)
             }
             _ => tokens,
         }

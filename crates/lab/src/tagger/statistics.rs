@@ -94,7 +94,7 @@ fn share(part: u32, whole: u32) -> f64 {
     f64::from(part) / f64::from(whole.max(1))
 }
 
-/// Returns true if the name is written as in the catalogue.
+/// Returns true if the name is that of datasets, and has the capitals of the catalogue.
 fn is_meant(read: &Occurrence) -> bool {
     !read.found.owners.is_empty() && !read.found.is_cased
 }

@@ -264,7 +264,7 @@ impl Links<'_> {
     }
 }
 
-/// Returns the `most` select_smallest values, sorted. Takes linear time in the number of values.
+/// Returns the `most` smallest values, sorted. Takes linear time in the number of values.
 fn select_smallest<T>(
     mut values: Vec<T>,
     most: usize,

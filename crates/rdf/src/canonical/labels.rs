@@ -24,9 +24,9 @@ pub(super) const MAX_DEPTH: usize = 100;
 /// Maximum number of indistinguishable neighbours of a node, whose permutations are all tried.
 const MAX_PERMUTED: usize = 6;
 /// Maximum number of label reads, multiplied by the size of the largest component, which Sophia copies.
-const MAX_LABEL_READS: usize = 100_000_000;
-/// Number of label reads per triple that every graph needs.
-const MIN_READS_PER_TRIPLE: usize = 16;
+const MAX_LABEL_WORK: usize = 100_000_000;
+/// Number of label reads per triple that do not count.
+const FREE_READS_PER_TRIPLE: usize = 16;
 
 /// Limits of the computation of labels.
 pub(super) struct LabelLimits {
@@ -43,7 +43,7 @@ impl Default for LabelLimits {
         Self {
             depth: MAX_DEPTH,
             permuted: MAX_PERMUTED,
-            work: MAX_LABEL_READS,
+            work: MAX_LABEL_WORK,
         }
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn canonical(
         return Ok(Vec::new());
     }
     let budget =
-        triples.len() * MIN_READS_PER_TRIPLE + limits.work / largest_component(&blanks, triples);
+        triples.len() * FREE_READS_PER_TRIPLE + limits.work / largest_component(&blanks, triples);
     let meter = WorkMeter(Cell::new(budget));
     let dataset = MeteredDataset {
         graph,

@@ -727,7 +727,7 @@ fn parse(
 }
 
 impl Document<'_, '_> {
-    /// Returns the line of a place in the text after the current batch.
+    /// Returns the line of a place in the text that begins with the current batch.
     fn line_at(&self, text: &[u8], place: usize) -> u64 {
         self.line + count_newlines(&text[..place]) + 1
     }

@@ -192,19 +192,20 @@ impl ModelConfig {
         pooling: Option<&str>,
         granularity: Option<Granularity>,
     ) -> Result<Self, ModelError> {
-        let states_pooling = if has_file(folder, dpr::QUESTIONS) && has_file(folder, dpr::PASSAGES)
+        let states_pooling = if has_entry(folder, dpr::QUESTIONS)
+            && has_entry(folder, dpr::PASSAGES)
         {
             dpr::read(folder)
         } else if colbert::is_stanford(folder)? {
             colbert::stanford(folder)
-        } else if has_file(folder, "onnx_config.json") {
+        } else if has_entry(folder, "onnx_config.json") {
             colbert::pylate_export(folder)
-        } else if has_file(folder, "modules.json") {
+        } else if has_entry(folder, "modules.json") {
             match splade::read(folder)? {
                 Some(splade) => Ok(splade),
                 None => sentence_transformers::read(folder),
             }
-        } else if has_file(folder, "config.json") {
+        } else if has_entry(folder, "config.json") {
             return transformers::read(folder, pooling, granularity);
         } else {
             Err(ModelError::folder(
@@ -275,7 +276,7 @@ impl ModelConfig {
     }
 }
 
-fn has_file(folder: &Path, name: &str) -> bool {
+fn has_entry(folder: &Path, name: &str) -> bool {
     folder.join(name).exists()
 }
 

@@ -76,7 +76,7 @@ pub(super) async fn entity(
         let Query(parameters) =
             parameters.map_err(|rejection| invalid_parameters(&rejection, &[]))?;
         let form = page_or_syntax(parameters.format.as_deref(), &headers)?;
-        load_entity(&state, client, &page, id, parameters, form, &headers).await
+        entity_response(&state, client, &page, id, parameters, form, &headers).await
     };
     // Errors are pages unless `Accept` prefers RDF, whatever `format` is.
     answer
@@ -87,7 +87,7 @@ pub(super) async fn entity(
         })
 }
 
-async fn load_entity(
+async fn entity_response(
     state: &AppState,
     client: Client,
     page: &PageContext,

@@ -188,7 +188,7 @@ pub(super) async fn snippet(
             let chosen = Format::negotiate(parameters.format.as_deref(), &headers);
             (
                 *chosen.as_ref().unwrap_or(&accepted),
-                load_snippet(&state, client, &page, id, &parameters, chosen, &headers).await,
+                snippet_response(&state, client, &page, id, &parameters, chosen, &headers).await,
             )
         }
         Err(rejection) => (accepted, Err(invalid_parameters(&rejection, &[]))),
@@ -200,7 +200,7 @@ pub(super) async fn snippet(
     })
 }
 
-async fn load_snippet(
+async fn snippet_response(
     state: &AppState,
     client: Client,
     page: &PageContext,

@@ -87,7 +87,7 @@ pub(super) async fn table(
         let card = state.card(&id).await?;
         let class = find_class(&card, parameters.class.as_deref())?;
         match parameters.format.as_deref().unwrap_or("html") {
-            "html" => load_rows(&state, client, &page, card, class, parameters, &headers).await,
+            "html" => load_page(&state, client, &page, card, class, parameters, &headers).await,
             "csv" => {
                 let filter = RowFilter {
                     text: row_filter(&parameters.q)?,
@@ -118,7 +118,7 @@ fn find_class(card: &Card, iri: Option<&str>) -> Result<NamedNode, ApiError> {
         .map_err(|error| ApiError::bad_request(format!("class={iri:?} is no IRI: {error}")))
 }
 
-async fn load_rows(
+async fn load_page(
     state: &AppState,
     client: Client,
     page: &PageContext,

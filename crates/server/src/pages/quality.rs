@@ -6,7 +6,7 @@ use askama::Template;
 use axum::response::Response;
 use lodeseek_engine::{MAX_PUBLISHERS, MAX_WORST_DATASETS};
 use lodeseek_quality::{
-    Assessment, DatasetLabel, Dimension, Finding, Outcome, Overview, MAX_SCORE, Points, Problem,
+    Assessment, DatasetLabel, Dimension, Finding, MAX_SCORE, Outcome, Overview, Points, Problem,
     PublisherRow,
 };
 

@@ -349,7 +349,7 @@ struct RankingOptions {
     /// Models to choose from, and the hidden fields of their form.
     models: Vec<ModelView>,
     model_fields: Vec<(&'static str, String)>,
-    /// If true, the model is not the default.
+    /// If true, the request names a model.
     has_model: bool,
     has_triples: bool,
     /// If true, the triples were chosen for the query.

@@ -8,7 +8,7 @@
 //! [`MIN_SLOW_RESPONSE_TIME`] halves it. One that the service rejects as too large is sent again in halves. From the second block
 //! on, up to [`MAX_CONCURRENT_REQUESTS`] requests run concurrently.
 //!
-//! *Few rows and many bindings.* After [`MIN_BLOCKS_BEFORE_FULL_REQUEST`] blocks one request without bindings is sent, for up to
+//! *Few rows and many bindings.* After [`BLOCKS_BEFORE_FULL_REQUEST`] blocks one request without bindings is sent, for up to
 //! [`MAX_BLOCK_ROWS`] rows. If these are all rows, no further block is needed.
 //!
 //! *Values that restrict nothing.* Bindings that no request can contain ([`join_keys`](super::join_keys)) are collected. One request
@@ -49,7 +49,7 @@ const MIN_SLOW_RESPONSE_TIME: Duration = Duration::from_secs(5);
 /// Maximum number of concurrent requests to one service.
 const MAX_CONCURRENT_REQUESTS: usize = 3;
 /// Number of blocks after which all rows are requested at once.
-const MIN_BLOCKS_BEFORE_FULL_REQUEST: usize = 4;
+const BLOCKS_BEFORE_FULL_REQUEST: usize = 4;
 /// Maximum number of rows ahead of the readers.
 const MAX_ROWS_AHEAD: usize = 5000;
 /// Interval at which a waiting reader checks for cancellation.
@@ -723,7 +723,7 @@ impl Blocks<'_, '_, '_> {
         if self.is_complete {
             return;
         }
-        if self.sent == MIN_BLOCKS_BEFORE_FULL_REQUEST
+        if self.sent == BLOCKS_BEFORE_FULL_REQUEST
             && let Some(requested) = self.requested.take()
             && self.requester.request_all(&service, &requested)
         {

@@ -245,7 +245,7 @@ impl Datatype {
         Ok(value)
     }
 
-    /// Returns the lexical form of a text, whatever the pattern, the length and the bounds of the type are.
+    /// Returns the lexical form of a text, whatever the regular expression, the length and the bounds of the type are.
     fn lexical_form(&self, text: &str) -> Option<String> {
         match self.family {
             Family::Text | Family::Binary | Family::Duration => {

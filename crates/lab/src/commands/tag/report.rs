@@ -17,7 +17,7 @@ const MAX_CONTEXT_BYTES: usize = 160;
 pub(super) enum Side {
     /// All tagged pairs.
     Ours,
-    /// TagCounts pairs that the papers do not list.
+    /// Tagged pairs that the papers do not list.
     OursAlone,
     /// Pairs that the papers list and that are not tagged.
     TheirsAlone,

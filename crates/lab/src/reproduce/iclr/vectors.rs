@@ -86,9 +86,12 @@ fn encode_texts(
         encoder.name()
     );
     let mut values = Vec::with_capacity(texts.len() * encoder.dimension());
-    for (batch, texts) in texts.chunks(MAX_BATCH_TEXTS).enumerate() {
+    for (batch, batch_texts) in texts.chunks(MAX_BATCH_TEXTS).enumerate() {
         progress(IclrProgress::Encoded(batch * MAX_BATCH_TEXTS, texts.len()));
-        let parts: Vec<[String; 1]> = texts.iter().map(|text| [(*text).to_owned()]).collect();
+        let parts: Vec<[String; 1]> = batch_texts
+            .iter()
+            .map(|text| [(*text).to_owned()])
+            .collect();
         let passages: Vec<Passage<'_>> = parts
             .iter()
             .map(|parts| Passage {

@@ -211,7 +211,7 @@ pub(super) async fn action(
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
-    // The callback is removed before the action, which would reject it as an unknown parameter.
+    // The callback is removed before the action: `package_search` rejects unknown parameters.
     let parameters = Parameters::read(query.as_deref().unwrap_or_default(), media_type, &body);
     let (parameters, callback) = match parameters.and_then(|mut parameters| {
         let callback = jsonp::callback(&mut parameters, &method, state.site.is_local_only())?;

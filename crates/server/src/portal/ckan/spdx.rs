@@ -114,7 +114,7 @@ const LICENSES: &[(&str, &str, &str)] = &[
     ("Unlicense", "The Unlicense", "https://unlicense.org/"),
 ];
 
-/// Identifiers of the EU's list of licences and other common spellings, with those of SPDX. Both in the form of [`words`].
+/// Identifiers of the EU's list of licences and other common spellings, with those of SPDX. Both in the form of [`split_words`].
 const SYNONYMS: &[(&str, &str)] = &[
     ("odc bl", "odbl 1.0"),
     ("odbl", "odbl 1.0"),
