@@ -271,9 +271,12 @@ impl<'s> Indexer<'s> {
         let deriver = self.deriver(&writer);
         let home = self.store.home();
         let last_run = Examined::read(home, &deriver);
-        // Every change of the store and of the index is a commit: without one there is nothing to compare.
+        // Every change of the store and of the index is a commit: without one, no dataset has to be compared.
         if !self.options.rebuild && last_run.includes_all(self.store, &snapshot) {
+            let datasets = last_run.datasets.values();
+            let contents = datasets.map(|dataset| dataset.content.clone()).collect();
             report.unchanged = last_run.datasets.len();
+            self.update_groups_and_labels(&last_run.datasets, &contents, &deriver, &mut report)?;
             return Ok(report);
         }
         // If this run is interrupted, the next one reads everything.
@@ -301,15 +304,7 @@ impl<'s> Indexer<'s> {
             writer.remove(id);
             report.removed += 1;
         }
-        let candidates: Vec<Candidate> = datasets
-            .values()
-            .map(|dataset| dataset.candidate.clone())
-            .collect();
-        duplicates::update(self.store, &candidates)?;
-        drop(candidates);
-        if self.options.rebuild || has_other_labels(self.store, &contents)? {
-            report.labels_omitted = update_own_translations(self.store, &deriver.analysis)?;
-        }
+        self.update_groups_and_labels(&datasets, &contents, &deriver, &mut report)?;
         let started = Instant::now();
         writer.commit()?;
         writer.finish()?;
@@ -321,6 +316,25 @@ impl<'s> Indexer<'s> {
         }
         Examined::new(&deriver, self.store, datasets).write(home)?;
         Ok(report)
+    }
+
+    /// Writes the groups of duplicates and the dictionary of the collection's labels, unless they are current.
+    fn update_groups_and_labels(
+        &self,
+        datasets: &BTreeMap<DatasetId, ExaminedDataset>,
+        contents: &BTreeSet<String>,
+        deriver: &Deriver<'_>,
+        report: &mut IndexReport,
+    ) -> Result<(), EngineError> {
+        let candidates: Vec<Candidate> = datasets
+            .values()
+            .map(|dataset| dataset.candidate.clone())
+            .collect();
+        duplicates::update(self.store, &candidates)?;
+        if self.options.rebuild || has_other_labels(self.store, contents)? {
+            report.labels_omitted = update_own_translations(self.store, &deriver.analysis)?;
+        }
+        Ok(())
     }
 
     /// Returns true if the store should be [compacted](Store::optimize): most datasets were just indexed, and it has many files.
