@@ -346,33 +346,9 @@ impl Translations {
             }
         }
         for part in &mut parts {
-            if !part.is_certain && self.is_of_target_language(part, &words, vocabulary) {
-                part.translations.clear();
-            }
             self.order_translations(part, &words, language, analysis, vocabulary);
         }
-        if parts.iter().all(|part| part.translations.is_empty()) {
-            return None;
-        }
         Some(self.assemble(text, &words, &language.code, is_whole, &parts, analysis))
-    }
-
-    /// Returns true if the datasets that contain the words of a part are in a target language. If only its stem is foreign, it is another
-    /// word: in `contratos Madrid`, the city has the stem of the Spanish `madre`, and is no mother.
-    fn is_of_target_language(
-        &self,
-        part: &Part,
-        words: &[String],
-        vocabulary: Option<&dyn Vocabulary>,
-    ) -> bool {
-        let Some(vocabulary) = vocabulary else {
-            return false;
-        };
-        words[part.start..part.start + part.len].iter().all(|word| {
-            let word_use = vocabulary.word_use(word);
-            self.targets()
-                .any(|target| word_use.is_of_language(target) == Some(true))
-        })
     }
 
     /// Moves the translations whose words the collection contains to the front. Among those of several words, the ones with most
@@ -966,7 +942,6 @@ fn without_notes(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::language::ENGLISH;
     use super::*;
     use crate::{Analysis, AnalysisKind};
     use std::sync::Arc;
@@ -1112,67 +1087,6 @@ mod tests {
         let analysis = analysis.with_vocabulary(Arc::new(Words(words(&["madrid"]))));
         assert_eq!(analysis.translated_words("Madrid").1, None);
         assert!(analysis.translated_words("madre").1.is_some());
-    }
-
-    /// Words of English datasets.
-    struct EnglishWords(Vec<String>);
-
-    impl Vocabulary for EnglishWords {
-        fn contains(&self, tokens: &[String]) -> bool {
-            tokens.iter().any(|token| self.0.contains(token))
-        }
-
-        fn word_use(&self, word: &str) -> WordUse {
-            self.token_use(word)
-        }
-
-        fn token_use(&self, token: &str) -> WordUse {
-            let datasets = usize::from(self.contains(&[token.to_owned()]));
-            let mut word_use = WordUse {
-                datasets,
-                of_known_language: datasets,
-                ..WordUse::default()
-            };
-            word_use.of_language[ENGLISH] = datasets;
-            word_use
-        }
-    }
-
-    #[test]
-    fn a_name_beside_foreign_words_is_no_form_of_another_word() {
-        let mut builder = TranslationsBuilder::new(["en"]);
-        builder.add([("es", "madre"), ("en", "mother")]);
-        builder.add([("es", "contratos"), ("en", "contracts")]);
-        let translations = Translations::parse(builder.into_text()).expect("a dictionary");
-        let analysis = Analysis::new(AnalysisKind::Multilingual)
-            .with_translations(Some(Arc::new(translations)));
-        let expressions = |vocabulary: &[&str], text: &str| {
-            let vocabulary = Arc::new(EnglishWords(words(vocabulary)));
-            let (_, translation) = analysis
-                .clone()
-                .with_vocabulary(vocabulary)
-                .translated_words(text);
-            translation.map_or(Vec::new(), |translation| translation.expressions)
-        };
-        let names = |found: Vec<(String, Vec<String>)>| -> Vec<String> {
-            found
-                .into_iter()
-                .map(|(expression, _)| expression)
-                .collect()
-        };
-        assert_eq!(
-            names(expressions(&["madrid"], "contratos Madrid")),
-            ["contratos"]
-        );
-        assert_eq!(
-            names(expressions(&[], "contratos Madrid")),
-            ["contratos", "madrid"]
-        );
-        assert_eq!(
-            names(expressions(&["madre"], "contratos madre")),
-            ["contratos", "madre"],
-            "a form of the dictionary"
-        );
     }
 
     #[test]
