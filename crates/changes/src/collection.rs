@@ -261,15 +261,7 @@ impl OpenCollection<'_> {
                 }
                 Ok(report)
             }
-            Self::Local { store, .. } => {
-                let must_clear = step.may_replace_content();
-                let loader = Loader::new(store).with_options(self.with_settings(load));
-                let report = step.load(&loader, store, &|_| ())?;
-                if must_clear {
-                    store.clear_replaced(&|_, _| ())?;
-                }
-                Ok(report)
-            }
+            Self::Local { .. } => self.store_datasets(step, load, &|_| ()),
         }
     }
 

@@ -5,8 +5,8 @@ use super::{EngineError, Facet, IndexedCatalog};
 use lodeseek_catalog::{DatasetId, Format, Iris, data_theme_iri};
 use lodeseek_profile::Shapes;
 use lodeseek_quality::FormatIris;
+use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek, rdf, spdx};
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use lodeseek_store::{Entry, Store, StoreError, StoredFile};
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 
@@ -109,11 +109,7 @@ pub(super) fn assessed_description(
             add_size_and_format(&mut description, &distribution, &file);
         }
     }
-    let mut builder = TripleGraphBuilder::new();
-    for triple in &description {
-        builder.insert(triple.as_ref());
-    }
-    Ok(builder.finish())
+    Ok(description.into_iter().collect())
 }
 
 /// Adds size, format and media type of a kept file to its distribution, unless they are declared.
@@ -136,10 +132,13 @@ fn add_size_and_format(
     if let Some(media_type) = format.media_type {
         description.push(triple(distribution, dcat::MEDIA_TYPE, media_type));
     }
-    if let Some(compression) = compression_of_file(&file.name)
+    // Archives have no format of content. IANA's list lacks bzip2 and xz.
+    let compression = file.media_type();
+    if ["application/gzip", "application/zstd"].contains(&compression)
         && !has_property(description, distribution, dcat::COMPRESS_FORMAT)
     {
-        description.push(triple(distribution, dcat::COMPRESS_FORMAT, compression));
+        let iri = lodeseek_quality::media_type_iri(compression);
+        description.push(triple(distribution, dcat::COMPRESS_FORMAT, iri));
     }
 }
 
@@ -150,16 +149,6 @@ fn format_of_file(name: &str) -> Option<FormatIris> {
         Some(format) => FormatIris::from_name(format.aliases.first()?),
         None => FormatIris::from_name(name.rsplit_once('.')?.1),
     }
-}
-
-/// Returns IANA's media type of the compression of a file by the extension of its name.
-fn compression_of_file(name: &str) -> Option<NamedNode> {
-    let media_type = match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-        "gz" => "application/gzip",
-        "zst" => "application/zstd",
-        _ => return None,
-    };
-    Some(lodeseek_quality::media_type_iri(media_type))
 }
 
 const NON_NEGATIVE_INTEGER: &str = "http://www.w3.org/2001/XMLSchema#nonNegativeInteger";

@@ -312,6 +312,16 @@ pub struct TripleGraphBuilder {
     blank_count: u32,
 }
 
+impl FromIterator<OxTriple> for TripleGraph {
+    fn from_iter<T: IntoIterator<Item = OxTriple>>(triples: T) -> Self {
+        let mut builder = TripleGraphBuilder::new();
+        for triple in triples {
+            builder.insert(triple.as_ref());
+        }
+        builder.finish()
+    }
+}
+
 impl TripleGraphBuilder {
     /// Creates an empty builder.
     #[must_use]
@@ -884,14 +894,6 @@ mod tests {
         ]
     }
 
-    fn graph_of(triples: &[OxTriple]) -> TripleGraph {
-        let mut builder = TripleGraphBuilder::new();
-        for triple in triples {
-            builder.insert(triple.as_ref());
-        }
-        builder.finish()
-    }
-
     fn triples() -> impl Strategy<Value = Vec<OxTriple>> {
         let triple = ("[a-d]", "[p-q]", term()).prop_map(|(s, p, o)| {
             OxTriple::new(
@@ -906,7 +908,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_compact_form_gives_the_graph_back(triples in triples()) {
-            let graph = graph_of(&triples);
+            let graph = TripleGraph::from_iter(triples.iter().cloned());
             let again = TripleGraph::from_compact(&graph.to_compact()).expect("own form");
             prop_assert_eq!(again.triples(), graph.triples());
             for index in 0..graph.term_count() as u32 {
@@ -916,7 +918,7 @@ mod tests {
 
         #[test]
         fn a_damaged_compact_form_is_refused_or_read_but_never_panics(triples in triples(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
-            let mut bytes = graph_of(&triples).to_compact();
+            let mut bytes = TripleGraph::from_iter(triples.iter().cloned()).to_compact();
             let place = place.index(bytes.len());
             bytes[place] = byte;
             let _ = TripleGraph::from_compact(&bytes);
@@ -927,12 +929,12 @@ mod tests {
             let named: Vec<OxTriple> = triples.into_iter().filter(|t| !t.to_string().contains("_:")).collect();
             let mut reversed = named.clone();
             reversed.reverse();
-            prop_assert_eq!(graph_of(&named).to_compact(), graph_of(&reversed).to_compact());
+            prop_assert_eq!(TripleGraph::from_iter(named.iter().cloned()).to_compact(), TripleGraph::from_iter(reversed.iter().cloned()).to_compact());
         }
 
         #[test]
         fn every_triple_is_kept_once(triples in triples()) {
-            let graph = graph_of(&triples);
+            let graph = TripleGraph::from_iter(triples.iter().cloned());
             let mut distinct = triples.clone();
             distinct.sort_by_key(ToString::to_string);
             distinct.dedup();
@@ -1016,7 +1018,7 @@ mod tests {
         fn a_damaged_compact_form_is_refused_when_streamed(
             triples in triples(), place in any::<prop::sample::Index>(), byte in any::<u8>(),
         ) {
-            let mut bytes = graph_of(&triples).to_compact();
+            let mut bytes = TripleGraph::from_iter(triples.iter().cloned()).to_compact();
             let place = place.index(bytes.len());
             bytes[place] = byte;
             let Ok(graph) = StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(bytes.clone())))) else {
@@ -1050,7 +1052,7 @@ mod tests {
         triples
             .iter()
             .for_each(|triple| builder.insert_triple(triple.as_ref()));
-        assert!(merged(builder) == graph_of(&triples).to_compact());
+        assert!(merged(builder) == TripleGraph::from_iter(triples.iter().cloned()).to_compact());
         assert!(
             !folder.path().join("runs").exists(),
             "temporary files remain"
@@ -1070,7 +1072,7 @@ mod tests {
                 )
             })
             .collect();
-        let graph = graph_of(&triples);
+        let graph = TripleGraph::from_iter(triples.iter().cloned());
         let mut builder = ExternalGraphBuilder::new(folder.path().join("runs")).with_limit(1);
         for triple in graph.triples().iter().rev() {
             builder.insert_with_labels(graph.to_triple(*triple).as_ref());
@@ -1116,7 +1118,7 @@ mod tests {
                 "temporary files remain"
             );
         }
-        let compact = graph_of(&statements(true)).to_compact();
+        let compact = TripleGraph::from_iter(statements(true)).to_compact();
         let error =
             StreamedGraph::open(move || Ok(Box::new(std::io::Cursor::new(compact.clone()))))
                 .expect_err("rejected");

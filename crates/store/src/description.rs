@@ -5,8 +5,8 @@ use super::quad_changes::QuadChanges;
 use super::statements::{self, OwnStatements, StatementChange};
 use super::{ChangeKind, Stamp, Store, StoreError};
 use lodeseek_catalog::DatasetId;
+use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::vocab::{dcat as dcat_terms, rdf};
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashSet};
@@ -60,11 +60,7 @@ impl Store {
 
     /// Returns a dataset's description as a graph.
     pub fn description_graph(&self, id: &DatasetId) -> Result<TripleGraph, StoreError> {
-        let mut builder = TripleGraphBuilder::new();
-        self.description(id)?
-            .iter()
-            .for_each(|triple| builder.insert(triple.as_ref()));
-        Ok(builder.finish())
+        Ok(self.description(id)?.into_iter().collect())
     }
 
     /// Returns the triples of a node and of its parts: objects with the IRI of the node and a fragment. `more` are parts to which

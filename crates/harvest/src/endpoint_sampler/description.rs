@@ -6,7 +6,7 @@ use super::queries;
 use super::query::Template;
 use super::response_cache::{ResponseCache, Row};
 use lodeseek_catalog::{DatasetId, Metadata, Text, dcat, disambiguate_id};
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, local_name, words};
+use lodeseek_rdf::{local_name, words};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ fn last_node(row: &Row) -> Option<NamedNode> {
 
 fn read_description(rows: &[Row], node: &NamedNode, id: &DatasetId) -> Option<GraphDescription> {
     let (identifier, metadata) = dcat::metadata_of(
-        &graph_of(rows.iter().flat_map(row_triples)),
+        &rows.iter().flat_map(row_triples).collect(),
         node,
         id.clone(),
     )?;
@@ -116,14 +116,6 @@ fn parse_triple(row: &[Option<Term>]) -> Option<Triple> {
         _ => return None,
     };
     Some(Triple::new(subject, predicate.clone(), object.clone()))
-}
-
-pub(super) fn graph_of(triples: impl IntoIterator<Item = Triple>) -> TripleGraph {
-    let mut builder = TripleGraphBuilder::new();
-    for triple in triples {
-        builder.insert(triple.as_ref());
-    }
-    builder.finish()
 }
 
 /// Returns the first description, with missing properties taken from the second.

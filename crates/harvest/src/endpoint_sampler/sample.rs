@@ -5,7 +5,7 @@
 
 use super::client::{QueryClient, QueryFailure};
 use super::counts::Partition;
-use super::description::{graph_of, row_triples};
+use super::description::row_triples;
 use super::queries;
 use super::query::Template;
 use super::response_cache::{ResponseCache, Row};
@@ -86,7 +86,7 @@ pub(super) fn build(
     let mut triples: Vec<Triple> = builder.triples.into_iter().collect();
     triples.sort_by_cached_key(ToString::to_string);
     Ok(Sample {
-        graph: graph_of(triples),
+        graph: triples.into_iter().collect(),
         extent: Extent::Sample,
     })
 }
@@ -123,7 +123,7 @@ impl SampleBuilder<'_, '_> {
             }
             Err(other) => return Err(other),
         };
-        let graph = graph_of(rows.iter().flat_map(row_triples));
+        let graph: TripleGraph = rows.iter().flat_map(row_triples).collect();
         if graph.len() as u64 == count {
             return Ok(Some(Sample {
                 graph,

@@ -284,7 +284,7 @@ impl FilterPanel {
     }
 }
 
-/// How the query was understood, and other queries and filters that it suggests.
+/// Interpretation of the query, and other queries and filters that it suggests.
 #[derive(Default)]
 struct QueryHints {
     /// Spelling suggestion with its address.
