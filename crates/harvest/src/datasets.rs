@@ -16,6 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Size of descriptions and described files in bytes at which pending datasets are stored.
 const FULL_BATCH_BYTES: u64 = 256 << 20;
 
+/// Number of pending datasets that are stored if nothing else is being stored. While a batch is stored, more are collected: a fast
+/// source makes fewer and larger commits, which the store does not have to merge.
+const MIN_BATCH_DATASETS: usize = 1000;
+
 /// Maximum number of datasets of a source that wait for its end. Further ones get an id of their own.
 const MAX_DEFERRED: usize = 10_000;
 
@@ -58,8 +62,8 @@ impl Run<'_, '_> {
         mut catalog: Catalog,
     ) -> Result<(), HarvestError> {
         if self.storage.has_result() {
-            // A failure of the sink ends the harvest at once.
-            self.finish_storing(source)?;
+            // A failure of the sink ends the harvest at once. The outcomes are saved with the next batch or file.
+            self.record_stored(source)?;
         }
         source.report.form = Some(catalog.dialect.name().to_owned());
         if catalog.unreadable_entries > 0 {
@@ -306,8 +310,10 @@ impl Run<'_, '_> {
             self.flush(source)?;
         }
         self.pending.push(dataset, record, description_bytes);
+        let count = self.pending.datasets.len();
         let is_full = is_suspect
-            || self.pending.datasets.len() >= self.harvester.options.batch_size
+            || count >= self.harvester.options.batch_size
+            || count >= MIN_BATCH_DATASETS && !self.storage.is_busy()
             || self.pending.bytes >= FULL_BATCH_BYTES;
         if is_full { self.flush(source) } else { Ok(()) }
     }
@@ -315,13 +321,13 @@ impl Run<'_, '_> {
     /// Starts storing the pending datasets once the previous batch is stored. The fingerprint is recorded only for datasets that were
     /// stored.
     pub(super) fn flush(&mut self, source: &mut Source) -> Result<(), HarvestError> {
-        self.finish_storing(source)?;
+        if self.pending.datasets.is_empty() {
+            return self.finish_storing(source);
+        }
+        self.record_stored(source)?;
         let PendingDatasets {
             datasets, records, ..
         } = std::mem::take(&mut self.pending);
-        if datasets.is_empty() {
-            return Ok(());
-        }
         // Recorded before they are stored: after an interruption, the next harvest recognises the datasets as its own and
         // stores them again.
         let known: BTreeSet<DatasetId> = records
@@ -370,10 +376,18 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Waits for the batch in storage, and records its outcomes.
+    /// Waits for the batch in storage, and saves its outcomes.
     pub(super) fn finish_storing(&mut self, source: &mut Source) -> Result<(), HarvestError> {
+        if self.record_stored(source)? {
+            self.fetcher.state.save()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the batch in storage, and records its outcomes, without saving them. Returns true if there are any.
+    fn record_stored(&mut self, source: &mut Source) -> Result<bool, HarvestError> {
         let Some((batch, result)) = self.storage.wait()? else {
-            return Ok(());
+            return Ok(false);
         };
         let BatchInStorage {
             what,
@@ -385,7 +399,7 @@ impl Run<'_, '_> {
             Ok(stored) => stored.map_err(HarvestError::Store)?,
             Err(panic) => {
                 source.fail(&what, panic_reason(&what, "stored", &*panic));
-                return Ok(());
+                return Ok(false);
             }
         };
         for (id, outcome) in stored {
@@ -413,7 +427,7 @@ impl Run<'_, '_> {
                 self.fetcher.state.set_dataset(id, record);
             }
         }
-        self.fetcher.state.save()
+        Ok(true)
     }
 
     /// Removes the datasets that a source no longer lists, if it was read completely.

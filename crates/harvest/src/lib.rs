@@ -144,7 +144,7 @@ pub struct HarvestOptions {
     /// completely again, because some changes do not get a new date. Default 28, a week at four harvests a day; 0 reads it
     /// completely each time.
     pub full_harvest_every: u32,
-    /// Maximum number of datasets passed to the sink at once. Default 1,000.
+    /// Maximum number of datasets passed to the sink at once. Default 3,000.
     pub batch_size: usize,
     /// Ids of the datasets in the home. Datasets outside this set are stored even if unchanged. Ids in this set that no
     /// harvest assigned are never reused.
@@ -173,7 +173,7 @@ impl Default for HarvestOptions {
             max_wait: Duration::from_secs(120),
             page_size: 100,
             full_harvest_every: 28,
-            batch_size: 1000,
+            batch_size: 3000,
             existing_ids: BTreeSet::new(),
             loaded_keys: BTreeMap::new(),
             reader: Arc::new(DirectCatalogReader),
