@@ -5,7 +5,7 @@ use super::config::Config;
 use super::encoder::{EncoderArguments, RerankArguments, WorksUse};
 use super::filter::topic_filter;
 use super::ranking::{Choice, FusionSettings};
-use super::terminal::bar;
+use super::terminal::{bar, counted};
 use anyhow::{Context, bail, ensure};
 use lodeseek_catalog::DatasetId;
 use lodeseek_cli::streams::report_output;
@@ -78,7 +78,7 @@ pub(crate) fn run(
     ensure!(
         judged >= MIN_TOPICS,
         "{} with judgements are too few to learn from: give at least {MIN_TOPICS}",
-        format_query_count(judged)
+        counted(judged, "query")
     );
     let possible = (3..=judged).contains(&arguments.folds);
     ensure!(
@@ -124,7 +124,7 @@ pub(crate) fn run(
         out,
         "{} of {}: default {:.4}, learned {:.4} (cross-validated, {} folds), p = {p:.3}",
         arguments.objective,
-        format_query_count(before.len()),
+        counted(before.len(), "query"),
         mean(&before),
         mean(&after),
         arguments.folds,
@@ -164,15 +164,6 @@ pub(crate) fn run(
         path.display()
     )?;
     Ok(ExitStatus::Success)
-}
-
-/// Returns a number of queries in words.
-fn format_query_count(number: usize) -> String {
-    if number == 1 {
-        "1 query".to_owned()
-    } else {
-        format!("{number} queries")
-    }
 }
 
 impl Arguments {

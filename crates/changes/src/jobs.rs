@@ -178,8 +178,9 @@ pub fn written_datasets(result: &Value) -> Vec<String> {
     ids.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the elements of a list; none of another value.
-fn list_elements(value: &Value) -> &[Value] {
+/// Returns the elements of a JSON array; none of another value.
+#[must_use]
+pub fn list_elements(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -537,8 +538,13 @@ fn forget_old(jobs: &mut BTreeMap<u64, Job>) {
 
 /// Returns the current time in seconds since 1970.
 pub(crate) fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
+    unix_seconds(SystemTime::now())
+}
+
+/// Returns a time in seconds since 1970; 0 for an earlier time.
+#[must_use]
+pub fn unix_seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default()
         .as_secs()
 }

@@ -46,7 +46,10 @@ pub use execute::{advise_ids, make_change};
 pub use harvest_records::{HarvestRecord, harvest_records};
 pub use harvest_schedule::{HarvestSchedule, ScheduledSource};
 pub use harvests::HarvestOutcome;
-pub use jobs::{Cancelled, Job, JobState, Jobs, Progress, Refusal, written_datasets};
+pub use jobs::{
+    Cancelled, Job, JobState, Jobs, Progress, Refusal, list_elements, unix_seconds,
+    written_datasets,
+};
 pub use lanes::ChangeWorker;
 #[cfg(fuzzing)]
 pub use parsing::fuzzing;

@@ -3,11 +3,11 @@
 //! Every feature has a posting list of datasets, like a word. Similar datasets are found from the lists of a dataset's
 //! features, never by comparing all pairs. The caller weighs the features.
 
-use super::{DocumentAddress, IndexError, Snapshot};
+use super::{DocumentAddress, IndexError, Snapshot, collect_live_documents};
 use lodeseek_ranking::DatasetId;
 use serde::{Deserialize, Serialize};
 use tantivy::schema::{IndexRecordOption, Value};
-use tantivy::{DocAddress, DocSet, SegmentReader, TERMINATED, TantivyDocument, Term};
+use tantivy::{DocAddress, TantivyDocument, Term};
 
 /// Maximum length of an IRI in bytes. Longer IRIs usually contain data.
 const MAX_IRI_BYTES: usize = 1000;
@@ -104,15 +104,7 @@ impl Snapshot {
 
     /// Returns the datasets that have a feature.
     pub fn with_feature(&self, feature: &Feature) -> Result<Vec<DocumentAddress>, IndexError> {
-        let term = Term::from_field_text(self.fields.features, &feature.key());
-        let mut documents = Vec::new();
-        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let inverted = reader.inverted_index(self.fields.features)?;
-            if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? {
-                collect_live_documents(reader, segment, postings, &mut documents)?;
-            }
-        }
-        Ok(documents)
+        self.documents_with(&Term::from_field_text(self.fields.features, &feature.key()))
     }
 
     /// Calls `take` with every feature and the datasets that have it, in no order. One pass over all lists.
@@ -201,32 +193,6 @@ impl Snapshot {
             .map(|reader| reader.max_doc() as usize)
             .sum()
     }
-}
-
-/// Collects the live documents of postings. Damaged postings may name documents that do not exist.
-pub(super) fn collect_live_documents(
-    reader: &SegmentReader,
-    segment: usize,
-    mut postings: impl DocSet,
-    documents: &mut Vec<DocumentAddress>,
-) -> Result<(), IndexError> {
-    let alive = reader.alive_bitset();
-    while postings.doc() != TERMINATED {
-        if postings.doc() >= reader.max_doc() {
-            let (document, all) = (postings.doc(), reader.max_doc());
-            return Err(IndexError::Damaged(format!(
-                "postings contain document {document} of {all}"
-            )));
-        }
-        if alive.is_none_or(|alive| alive.is_alive(postings.doc())) {
-            documents.push(DocumentAddress {
-                segment: segment as u32,
-                document: postings.doc(),
-            });
-        }
-        postings.advance();
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -471,9 +471,19 @@ impl Snapshot {
 
     /// Returns the id of a document.
     pub fn id(&self, address: DocumentAddress) -> Result<DatasetId, IndexError> {
-        let name = self.segments[address.segment as usize].id(address.document)?;
-        DatasetId::new(name.as_str())
-            .map_err(|_| IndexError::Card(format!("{name:?} is not a dataset id")))
+        read_id(&self.segments[address.segment as usize], address.document)
+    }
+
+    /// Returns the datasets that have a term.
+    fn documents_with(&self, term: &Term) -> Result<Vec<DocumentAddress>, IndexError> {
+        let mut documents = Vec::new();
+        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
+            let inverted = reader.inverted_index(term.field())?;
+            if let Some(postings) = inverted.read_postings(term, IndexRecordOption::Basic)? {
+                collect_live_documents(reader, segment, postings, &mut documents)?;
+            }
+        }
+        Ok(documents)
     }
 
     /// Returns the address of a dataset, or `None` if there is no such dataset.
@@ -575,6 +585,32 @@ impl Snapshot {
         }
         Ok(versions)
     }
+}
+
+/// Collects the live documents of postings. Damaged postings may name documents that do not exist.
+fn collect_live_documents(
+    reader: &SegmentReader,
+    segment: usize,
+    mut postings: impl DocSet,
+    documents: &mut Vec<DocumentAddress>,
+) -> Result<(), IndexError> {
+    let alive = reader.alive_bitset();
+    while postings.doc() != TERMINATED {
+        if postings.doc() >= reader.max_doc() {
+            let (document, all) = (postings.doc(), reader.max_doc());
+            return Err(IndexError::Damaged(format!(
+                "postings contain document {document} of {all}"
+            )));
+        }
+        if alive.is_none_or(|alive| alive.is_alive(postings.doc())) {
+            documents.push(DocumentAddress {
+                segment: segment as u32,
+                document: postings.doc(),
+            });
+        }
+        postings.advance();
+    }
+    Ok(())
 }
 
 fn read_id(columns: &SegmentColumns, document: tantivy::DocId) -> Result<DatasetId, IndexError> {

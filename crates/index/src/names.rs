@@ -8,8 +8,7 @@ use super::analysis::whole_words;
 use super::document::{Field, FieldedDocument};
 use super::{DocumentAddress, IndexError, Snapshot, fold_text};
 use std::collections::BTreeSet;
-use tantivy::schema::{self, IndexRecordOption};
-use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
+use tantivy::Term;
 
 /// Maximum number of bytes of a name. Longer texts are no names.
 const MAX_NAME_BYTES: usize = 400;
@@ -101,12 +100,7 @@ impl Snapshot {
         let (Some(fields), Some(key)) = (self.fields.names, name_key(name)) else {
             return Ok(Vec::new());
         };
-        let term = Term::from_field_text(fields.names, &key);
-        let mut documents = Vec::new();
-        for (segment, reader) in (0..).zip(self.searcher.segment_readers()) {
-            add_live_documents(reader, segment, fields.names, &term, &mut documents)?;
-        }
-        Ok(documents)
+        self.documents_with(&Term::from_field_text(fields.names, &key))
     }
 
     /// Returns the datasets that have these words one after the other in a name, the shortest names first, at most `limit`. Stop
@@ -148,36 +142,13 @@ impl Snapshot {
     }
 }
 
-/// Adds the documents of a segment that have a term and are not deleted.
-fn add_live_documents(
-    reader: &SegmentReader,
-    segment: u32,
-    field: schema::Field,
-    term: &Term,
-    documents: &mut Vec<DocumentAddress>,
-) -> Result<(), IndexError> {
-    let inverted = reader.inverted_index(field)?;
-    let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)? else {
-        return Ok(());
-    };
-    while postings.doc() != TERMINATED {
-        let document = postings.doc();
-        if reader
-            .alive_bitset()
-            .is_none_or(|alive| alive.is_alive(document))
-        {
-            documents.push(DocumentAddress { segment, document });
-        }
-        postings.advance();
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Analysis, AnalysisKind, IndexDocument, IndexWriter};
+    use crate::{Analysis, AnalysisKind, IndexDocument, IndexWriter, collect_live_documents};
     use lodeseek_ranking::DatasetId;
+    use tantivy::BitSet;
+    use tantivy::query::BitSetDocSet;
 
     fn snapshot(names: &[&str]) -> Snapshot {
         let mut writer = IndexWriter::in_memory().expect("created");
@@ -217,6 +188,22 @@ mod tests {
         }
         assert!(snapshot.with_name("mnis").expect("none").is_empty());
         assert!(snapshot.with_name("!").expect("none").is_empty());
+    }
+
+    #[test]
+    fn postings_of_documents_that_do_not_exist_are_damaged() {
+        let snapshot = snapshot(&["MNIST"]);
+        let reader = &snapshot.searcher.segment_readers()[0];
+        let mut numbers = BitSet::with_max_value(2);
+        numbers.insert(0);
+        let mut documents = Vec::new();
+        let postings = BitSetDocSet::from(numbers.clone());
+        collect_live_documents(reader, 0, postings, &mut documents).expect("sound");
+        assert_eq!(ids(&snapshot, &documents), ["set-0"]);
+        numbers.insert(1);
+        let postings = BitSetDocSet::from(numbers);
+        let outcome = collect_live_documents(reader, 0, postings, &mut documents);
+        assert!(matches!(outcome, Err(IndexError::Damaged(_))));
     }
 
     #[test]

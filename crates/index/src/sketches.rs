@@ -1,10 +1,9 @@
 //! Sketches of tables. Each of their hashes has a posting list of datasets, so that datasets with common values or headers are found
 //! without a comparison of all pairs. The caller makes and compares the sketches.
 
-use super::features::collect_live_documents;
 use super::{DocumentAddress, IndexError, Snapshot};
 use lodeseek_ranking::DatasetId;
-use tantivy::schema::{IndexRecordOption, Value};
+use tantivy::schema::Value;
 use tantivy::{DocAddress, TantivyDocument, Term};
 
 impl Snapshot {
@@ -28,9 +27,8 @@ impl Snapshot {
         hash: u64,
         max_datasets: usize,
     ) -> Result<Vec<DocumentAddress>, IndexError> {
-        let mut documents = Vec::new();
         let Some(fields) = self.fields.sketches else {
-            return Ok(documents);
+            return Ok(Vec::new());
         };
         let term = Term::from_field_u64(fields.hashes, hash);
         let mut count = 0;
@@ -38,15 +36,9 @@ impl Snapshot {
             count += reader.inverted_index(fields.hashes)?.doc_freq(&term)? as usize;
         }
         if count > max_datasets {
-            return Ok(documents);
+            return Ok(Vec::new());
         }
-        for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let inverted = reader.inverted_index(fields.hashes)?;
-            if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)? {
-                collect_live_documents(reader, segment, postings, &mut documents)?;
-            }
-        }
-        Ok(documents)
+        self.documents_with(&term)
     }
 }
 

@@ -107,7 +107,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Localized<T> {
 }
 
 /// Returns the first subtag of a language tag.
-fn primary_subtag(tag: &str) -> &str {
+pub(crate) fn primary_subtag(tag: &str) -> &str {
     tag.split('-').next().unwrap_or(tag)
 }
 

@@ -4,6 +4,7 @@
 //! state what they depend on: errors, redirects, pages.
 
 use crate::error::ApiError;
+use crate::localized::primary_subtag;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
@@ -234,11 +235,7 @@ pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
     requested.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let mut languages: Vec<String> = Vec::new();
     for (tag, quality) in requested {
-        let primary = tag
-            .split('-')
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let primary = primary_subtag(tag).to_ascii_lowercase();
         let is_valid = (2..=8).contains(&primary.len())
             && primary.bytes().all(|byte| byte.is_ascii_lowercase());
         if !is_valid && lang.is_some() {

@@ -153,13 +153,13 @@ fn follow_snapshots(
                 log_snapshot(&next, replica.cache.location());
                 record_outcome(
                     &next,
-                    Ok(format!("snapshot {} is served", snapshot_number(&next))),
+                    Ok(format!("snapshot {} is served", next.snapshot_number())),
                 );
                 replaced.extend(state.snapshot.clone());
                 state = next;
             }
             Err(error) => {
-                let number = snapshot_number(&state);
+                let number = state.snapshot_number();
                 tracing::error!(%error, "cannot serve a newer snapshot; snapshot {number} is still served");
                 record_outcome(&state, Err(error.to_string()));
             }
@@ -167,10 +167,6 @@ fn follow_snapshots(
         // The folder of a replaced snapshot is deleted here, on this thread, once no request uses it.
         replaced.retain(|home| Arc::strong_count(home) > 1);
     }
-}
-
-fn snapshot_number(state: &AppState) -> u64 {
-    state.snapshot.as_ref().map_or(0, |home| home.number())
 }
 
 fn log_snapshot(state: &AppState, location: &str) {

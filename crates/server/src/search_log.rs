@@ -4,6 +4,7 @@
 //! customers are typed by one. The others are counted. The log is in memory and contains no addresses, only hashes with a key that
 //! is created with the server.
 
+use lodeseek_changes::unix_seconds;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -157,9 +158,7 @@ fn most_frequent(
 }
 
 fn day_number(time: SystemTime) -> i32 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    let days = since.unwrap_or_default().as_secs() / SECONDS_PER_DAY;
-    i32::try_from(days).unwrap_or(i32::MAX)
+    i32::try_from(unix_seconds(time) / SECONDS_PER_DAY).unwrap_or(i32::MAX)
 }
 
 fn is_old(day: &Day, today: i32) -> bool {

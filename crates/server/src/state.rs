@@ -255,6 +255,11 @@ impl AppState {
         self
     }
 
+    /// Returns the number of the served snapshot; 0 for a home.
+    pub(crate) fn snapshot_number(&self) -> u64 {
+        self.snapshot.as_ref().map_or(0, |home| home.number())
+    }
+
     /// Sets the snapshot that is served.
     pub(crate) fn with_snapshot(self, snapshot: Arc<SnapshotHome>) -> Self {
         Self {

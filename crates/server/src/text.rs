@@ -27,6 +27,21 @@ pub(crate) fn is_web(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
+/// Returns true if an IRI is that of a document with a fragment.
+pub(crate) fn is_fragment_of(iri: &str, document: &str) -> bool {
+    iri.strip_prefix(document)
+        .is_some_and(|part| part.starts_with('#'))
+}
+
+/// Returns the address of the page with the results of a SPARQL query.
+pub(crate) fn query_address(query: &str) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters
+        .append_pair("query", query)
+        .append_pair("format", "html");
+    format!("/sparql?{}", parameters.finish())
+}
+
 /// Converts an IRI to a URI: percent-encodes all bytes that are not ASCII, and the characters that delimit URIs.
 pub(crate) fn uri(iri: &str) -> String {
     let mut out = String::with_capacity(iri.len());

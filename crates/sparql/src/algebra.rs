@@ -327,6 +327,15 @@ pub(super) fn is_constant(term: &TermPattern) -> bool {
     }
 }
 
+/// Returns the name of a variable or blank node, with the prefix `?` or `_:`.
+pub(super) fn name_of(term: &TermPattern) -> Option<String> {
+    match term {
+        TermPattern::Variable(variable) => Some(variable.to_string()),
+        TermPattern::BlankNode(node) => Some(node.to_string()),
+        _ => None,
+    }
+}
+
 fn is_step(path: &PropertyPathExpression) -> bool {
     matches!(path, PropertyPathExpression::NamedNode(_))
 }

@@ -12,7 +12,7 @@
 //!
 //! All other queries count as expensive.
 
-use super::algebra::{exists_patterns, expressions_of, is_constant, pattern_of};
+use super::algebra::{exists_patterns, expressions_of, is_constant, name_of, pattern_of};
 use super::federation::Services;
 use super::functions;
 use super::geometry;
@@ -172,7 +172,7 @@ fn makes_distinct_triples(template: &[TriplePattern], pattern: &GraphPattern) ->
                 .iter()
                 .filter(|made| {
                     names_of(made).into_iter().all(|name| {
-                        name.is_none_or(|name| variables.iter().any(|one| one.as_str() == name))
+                        name.is_none_or(|name| variables.iter().any(|one| one.to_string() == name))
                     })
                 })
                 .cloned();
@@ -218,21 +218,13 @@ fn has_distinct_variables(triple: &TriplePattern) -> bool {
     is_distinct_subject && (predicate.is_none() || predicate != object)
 }
 
-/// Returns the variables of a pattern, by their place.
-fn names_of(triple: &TriplePattern) -> [Option<&str>; 3] {
+/// Returns the names of the variables and blank nodes of a pattern, by their place.
+fn names_of(triple: &TriplePattern) -> [Option<String>; 3] {
     let predicate = match &triple.predicate {
-        NamedNodePattern::Variable(variable) => Some(variable.as_str()),
+        NamedNodePattern::Variable(variable) => Some(variable.to_string()),
         NamedNodePattern::NamedNode(_) => None,
     };
     [name_of(&triple.subject), predicate, name_of(&triple.object)]
-}
-
-fn name_of(term: &TermPattern) -> Option<&str> {
-    match term {
-        TermPattern::Variable(variable) => Some(variable.as_str()),
-        TermPattern::BlankNode(node) => Some(node.as_str()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -253,6 +245,7 @@ mod tests {
         for query in [
             "ASK {}",
             "ASK { ?s <x:p> ?o }",
+            "ASK { ?x <x:p> _:x }",
             "SELECT * { ?s ?p ?o } LIMIT 10",
             "SELECT ?p (STR(?o) AS ?t) { GRAPH ?g { <x:s> ?p ?o } } OFFSET 5",
             "SELECT (REGEX(?o, '^a.*[b-d]', 'i') AS ?t) { GRAPH ?g { <x:s> ?p ?o } }",

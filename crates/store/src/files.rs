@@ -13,6 +13,7 @@ use super::graph_file::{self, is_temporary, temporary_path};
 use super::internal_facts::Fact;
 use super::{Store, StoreError};
 use lodeseek_catalog::{DatasetId, Format};
+use lodeseek_rdf::percent_decode;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -184,27 +185,6 @@ fn unique_name(location: &str, names: &mut HashSet<String>) -> String {
         unique = format!("{number}-{name}");
     }
     unique
-}
-
-/// Replaces percent-encoded bytes. A text that is not UTF-8 then is returned as it is.
-fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut place = 0;
-    while place < bytes.len() {
-        let digits = text.get(place + 1..place + 3);
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if bytes[place] == b'%' => {
-                out.push(byte);
-                place += 3;
-            }
-            _ => {
-                out.push(bytes[place]);
-                place += 1;
-            }
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
 fn open_file(path: &Path) -> Result<File, StoreError> {
@@ -447,6 +427,7 @@ mod tests {
             ("https://e.org/x%2F..%2Fetc", "x..etc"),
             ("https://e.org/", "e.org"),
             ("100%.nt", "100%.nt"),
+            ("https://e.org/a%+5.nt", "a%+5.nt"),
             ("a\\b\n.nt", "b.nt"),
             ("..", "file"),
         ] {

@@ -162,7 +162,6 @@ impl FieldedDocument {
         {
             is_class[triple.object.index()] = true;
         }
-
         let mut places = TermPlaces {
             graph,
             labels: Labels::for_index(graph),

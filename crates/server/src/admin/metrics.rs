@@ -4,6 +4,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use lodeseek_changes::unix_seconds;
 use prometheus::core::Collector;
 use prometheus::proto::{Metric, MetricFamily};
 use prometheus::{
@@ -65,16 +66,12 @@ impl Metrics {
             .with_label_values(&[env!("CARGO_PKG_VERSION")])
             .set(1);
         let since = SystemTime::now();
-        let started = since
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs();
         register_gauge(
             &registry,
             "start_time_seconds",
             "When the server began, since 1970.",
         )?
-        .set(gauge_value(started));
+        .set(gauge_value(unix_seconds(since)));
         let requests = Opts::new("http_requests_total", "Requests answered.");
         let seconds = HistogramOpts::new(
             "http_request_duration_seconds",
@@ -155,9 +152,8 @@ impl Metrics {
     /// Sets the gauges that are measured at each scrape.
     pub(crate) fn set(&self, datasets: u64, indexed: Option<SystemTime>, memory: Option<u64>) {
         self.datasets.set(gauge_value(datasets));
-        let indexed = indexed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         self.indexed
-            .set(indexed.map_or(0, |time| gauge_value(time.as_secs())));
+            .set(gauge_value(indexed.map_or(0, unix_seconds)));
         self.memory.set(memory.map_or(0, gauge_value));
     }
 

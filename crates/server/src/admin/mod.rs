@@ -40,7 +40,7 @@ use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lodeseek_catalog::DatasetId;
-use lodeseek_changes::{Scope, Task, Tasks, Token, digest};
+use lodeseek_changes::{Scope, Task, Tasks, Token, digest, unix_seconds};
 use lodeseek_engine::index_folder;
 use lodeseek_sparql::resident_memory;
 use lodeseek_store::PastLoad;
@@ -384,7 +384,7 @@ fn update_gauges(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u6
     let memory = resident_memory();
     let metrics = &admin_state(state)?.metrics;
     metrics.set(datasets, indexed, memory);
-    metrics.set_snapshot(state.snapshot.as_ref().map_or(0, |home| home.number()));
+    metrics.set_snapshot(state.snapshot_number());
     Ok((datasets, indexed, memory))
 }
 
@@ -435,12 +435,6 @@ fn overview_json(overview: &Overview) -> Value {
         "datasetsWithSkippedStatements": overview.with_skipped,
         "endpoints": overview.endpoints,
     })
-}
-
-fn unix_seconds(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs()
 }
 
 fn route_json(row: &RouteView) -> Value {

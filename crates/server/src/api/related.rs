@@ -106,9 +106,15 @@ fn add_overlap(
         for (property, value) in [
             (lodeseek::OWN_COLUMN, Term::from(named_node(&column.iri))),
             (lodeseek::OTHER_COLUMN, named_node(&other_column.iri).into()),
-            (lodeseek::OWN_VALUES, count_literal(column.values)),
-            (lodeseek::OTHER_VALUES, count_literal(other_column.values)),
-            (lodeseek::SHARED_VALUES, count_literal(pair.shared_values)),
+            (lodeseek::OWN_VALUES, Literal::from(column.values).into()),
+            (
+                lodeseek::OTHER_VALUES,
+                Literal::from(other_column.values).into(),
+            ),
+            (
+                lodeseek::SHARED_VALUES,
+                Literal::from(pair.shared_values).into(),
+            ),
             (
                 lodeseek::IS_ESTIMATE,
                 Literal::from(pair.is_estimate).into(),
@@ -127,7 +133,7 @@ fn add_overlap(
         triples.push(Triple::new(
             relation,
             named_node(lodeseek::SHARED_COLUMNS),
-            count_literal(tables.shared_columns),
+            Literal::from(tables.shared_columns),
         ));
     }
 }
@@ -162,8 +168,4 @@ fn add_relation(
 
 fn named_node(iri: &str) -> NamedNode {
     NamedNode::new_unchecked(iri)
-}
-
-fn count_literal(number: u64) -> Term {
-    Literal::from(i64::try_from(number).unwrap_or(i64::MAX)).into()
 }

@@ -417,11 +417,7 @@ impl SentExample {
         let form = Multipart::from_request(request, &()).await;
         let mut form = form.map_err(|error| body_error(error.status(), error.body_text()))?;
         let (mut file, mut text, mut dataset) = (None, String::new(), String::new());
-        while let Some(field) = form
-            .next_field()
-            .await
-            .map_err(|error| multipart_error(&error))?
-        {
+        while let Some(field) = form.next_field().await.map_err(multipart_error)? {
             match field.name().unwrap_or_default() {
                 "file" => {
                     let name = field
@@ -429,24 +425,11 @@ impl SentExample {
                         .and_then(|name| name.rsplit(['/', '\\']).next())
                         .unwrap_or_default();
                     let name = shorten(name, 100);
-                    let bytes = field
-                        .bytes()
-                        .await
-                        .map_err(|error| multipart_error(&error))?;
+                    let bytes = field.bytes().await.map_err(multipart_error)?;
                     file = (!bytes.is_empty()).then_some((name, bytes));
                 }
-                "text" => {
-                    text = field
-                        .text()
-                        .await
-                        .map_err(|error| multipart_error(&error))?
-                }
-                "dataset" => {
-                    dataset = field
-                        .text()
-                        .await
-                        .map_err(|error| multipart_error(&error))?
-                }
+                "text" => text = field.text().await.map_err(multipart_error)?,
+                "dataset" => dataset = field.text().await.map_err(multipart_error)?,
                 _ => {}
             }
         }
@@ -488,7 +471,7 @@ impl Drop for GoneOnDrop {
     }
 }
 
-fn multipart_error(error: &MultipartError) -> ApiError {
+fn multipart_error(error: MultipartError) -> ApiError {
     body_error(error.status(), error.body_text())
 }
 

@@ -3,7 +3,7 @@
 use crate::AppState;
 use crate::branding::{Branding, Place};
 use crate::locale::{Locale, Texts};
-use crate::localized::Localized;
+use crate::localized::{Localized, primary_subtag};
 use crate::negotiation::languages;
 use crate::parameters::pairs;
 use crate::portal::PortalState;
@@ -111,7 +111,7 @@ impl PageContext {
     /// Returns a language tag for the attribute `lang`, if a text's language differs from that of the page.
     pub(crate) fn foreign(&self, language: Option<&str>) -> Option<String> {
         let tag = language?;
-        let primary = tag.split('-').next().unwrap_or(tag).to_ascii_lowercase();
+        let primary = primary_subtag(tag).to_ascii_lowercase();
         (primary != self.lang()).then(|| tag.to_owned())
     }
 

@@ -20,7 +20,7 @@ use crate::portal::{is_stated_license, license_label, schema_org, signposting};
 use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::sparql::MAX_ADDRESS_BYTES;
-use crate::text::{href, is_web};
+use crate::text::{href, is_web, query_address};
 use askama::Template;
 use axum::http::header;
 use axum::response::Response;
@@ -1012,18 +1012,6 @@ fn filtered_address(filter: &Filter) -> String {
     parameters.append_pair("q", "").append_pair("page", "0");
     parameters.extend_pairs(crate::parameters::filter_parameters(filter));
     format!("/?{}", parameters.finish())
-}
-
-/// Returns the address of the results of a query.
-fn query_address(query: &str) -> String {
-    let mut parameters = form_urlencoded::Serializer::new(String::new());
-    format!(
-        "/sparql?{}",
-        parameters
-            .append_pair("query", query)
-            .append_pair("format", "html")
-            .finish()
-    )
 }
 
 /// A link between two classes.

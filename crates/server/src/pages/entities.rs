@@ -163,10 +163,7 @@ fn entity_view(
         href: if index_only.contains(&hit.dataset) {
             dataset.clone()
         } else {
-            format!(
-                "{dataset}/entity?{}",
-                encode_parameters(&[("iri", &name(subject))])
-            )
+            super::entity::address(&dataset, &name(subject), [0, 0])
         },
         label: split_matches(
             &shorten(&label, MAX_NAME_CHARS),
@@ -227,10 +224,7 @@ fn occurrence_view(page: &PageContext, one: &Occurrence, resource: &str) -> Occu
     let has_page = one.uses.subject + one.uses.object + one.uses.class > 0;
     OccurrenceView {
         href: if has_page {
-            format!(
-                "{dataset}/entity?{}",
-                encode_parameters(&[("iri", resource)])
-            )
+            super::entity::address(&dataset, resource, [0, 0])
         } else {
             dataset
         },

@@ -3,6 +3,7 @@
 use super::diagram::class_name;
 use super::{PageContext, entities, readable, render, title_of};
 use crate::entities::{Entity, MAX_PAGE_TRIPLES, name};
+use crate::localized::primary_subtag;
 use crate::text::{href, is_web, shorten};
 use askama::Template;
 use axum::response::Response;
@@ -25,8 +26,7 @@ pub(super) struct ValueView {
 impl ValueView {
     /// Returns true for a text in a language, whatever its region.
     pub(super) fn is_in(&self, language: &str) -> bool {
-        let primary = self.language.split('-').next().unwrap_or_default();
-        primary.eq_ignore_ascii_case(language)
+        primary_subtag(&self.language).eq_ignore_ascii_case(language)
     }
 }
 

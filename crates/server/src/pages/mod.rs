@@ -31,7 +31,7 @@ use crate::AppState;
 use crate::base_path::Rendered;
 use crate::branding::ServedFile;
 use crate::error::{ApiError, set_retry_after};
-use crate::text::{is_web, shorten};
+use crate::text::{is_fragment_of, is_web, shorten};
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, Uri, header};
@@ -115,11 +115,6 @@ fn work_view(work: &Work, dataset: &str) -> WorkView {
             .clone()
             .filter(|iri| is_web(iri) && !is_fragment_of(iri, dataset)),
     }
-}
-
-fn is_fragment_of(iri: &str, document: &str) -> bool {
-    iri.strip_prefix(document)
-        .is_some_and(|part| part.starts_with('#'))
 }
 
 /// Returns the publisher of a duplicate, or its id if the publisher is unknown.

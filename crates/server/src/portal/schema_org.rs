@@ -4,6 +4,7 @@
 use crate::portal::metadata::{
     AgentKind, Checksum, File, Party, PortalMetadata, Term, distinct, iso_date,
 };
+use crate::text::{is_fragment_of, is_web};
 use lodeseek_catalog::{BoundingBox, Node, Period, Scheme, Value as ObjectValue, Work, plain_text};
 use lodeseek_engine::{Card, PlaceCoverage};
 use lodeseek_rdf::{local_name, vocab, words};
@@ -241,17 +242,17 @@ fn format_agent(party: &Party) -> Value {
 
 /// Converts a publication. Generated IRIs are omitted.
 fn format_work(work: &Work, dataset: &str) -> Value {
-    let url = work.iri.as_ref().filter(|iri| {
-        iri.strip_prefix(dataset)
-            .is_none_or(|part| !part.starts_with('#'))
-    });
+    let url = work
+        .iri
+        .as_ref()
+        .filter(|iri| !is_fragment_of(iri, dataset));
     json!({ "@type": "CreativeWork", "name": work.title, "url": url, "datePublished": work.issued.as_deref().and_then(iso_date) })
 }
 
 /// Returns the licence: its address, or a work with its name.
 fn format_license(license: Option<&str>) -> Value {
     match license.map(str::trim).filter(|text| !text.is_empty()) {
-        Some(address) if crate::text::is_web(address) => json!(address),
+        Some(address) if is_web(address) => json!(address),
         Some(name) => json!({ "@type": "CreativeWork", "name": plain_text(name) }),
         None => Value::Null,
     }

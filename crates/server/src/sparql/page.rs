@@ -6,7 +6,7 @@ use super::failure::Failure;
 use crate::AppState;
 use crate::error::{ApiError, set_retry_after};
 use crate::pages::{PageContext, render};
-use crate::text::{href, is_web};
+use crate::text::{href, is_web, query_address};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -206,15 +206,6 @@ fn example_links(state: &AppState, context: &PageContext) -> Vec<(String, String
         }
     }
     linked
-}
-
-/// Returns the address of the results of a query.
-fn query_address(query: &str) -> String {
-    let mut parameters = form_urlencoded::Serializer::new(String::new());
-    parameters
-        .append_pair("query", query)
-        .append_pair("format", "html");
-    format!("/sparql?{}", parameters.finish())
 }
 
 fn result_table(state: &AppState, answer: &Answer) -> (Vec<String>, Vec<Vec<CellView>>) {

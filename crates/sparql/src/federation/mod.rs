@@ -129,12 +129,7 @@ impl ServiceCall<'_> {
             while let GraphPattern::Filter { inner, .. } = place {
                 place = inner;
             }
-            let inner = std::mem::replace(
-                place,
-                GraphPattern::Bgp {
-                    patterns: Vec::new(),
-                },
-            );
+            let inner = std::mem::take(place);
             *place = GraphPattern::Join {
                 left: Box::new(values),
                 right: Box::new(inner),

@@ -112,7 +112,7 @@ pub(crate) fn resolve(
         provenance,
     };
     if has_service(pattern) {
-        *pattern = plan.resolve(take_pattern(pattern), &Surroundings::default());
+        *pattern = plan.resolve(mem::take(pattern), &Surroundings::default());
         if provenance == Provenance::PerService {
             project_provenance(pattern);
         }
@@ -159,7 +159,7 @@ fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
                 silent: false,
             };
             *pattern = GraphPattern::Join {
-                left: Box::new(take_pattern(pattern)),
+                left: Box::new(mem::take(pattern)),
                 right: Box::new(call),
             };
         }
@@ -170,7 +170,7 @@ fn properties_to_services(pattern: &mut GraphPattern, services: &dyn Services) {
         if let GraphPattern::Graph { inner, .. } = pattern {
             let mut calls = Vec::new();
             lift_services(inner, services, &mut calls);
-            *pattern = calls.into_iter().fold(take_pattern(pattern), join_patterns);
+            *pattern = calls.into_iter().fold(mem::take(pattern), join_patterns);
         }
     }
 }
@@ -191,7 +191,7 @@ fn lift_services(
             silent: false,
             ..
         } if has_only_properties(inner, services) => {
-            into.push(take_pattern(pattern));
+            into.push(mem::take(pattern));
         }
         _ => {}
     }
@@ -206,16 +206,6 @@ fn has_only_properties(pattern: &GraphPattern, services: &dyn Services) -> bool 
         && patterns
             .iter()
             .all(|triple| service_of(triple, services).is_some())
-}
-
-/// Takes a pattern and leaves the empty pattern in its place, which has one empty solution.
-fn take_pattern(pattern: &mut GraphPattern) -> GraphPattern {
-    mem::replace(
-        pattern,
-        GraphPattern::Bgp {
-            patterns: Vec::new(),
-        },
-    )
 }
 
 /// Patterns joined with the current pattern.
@@ -398,7 +388,7 @@ impl Plan {
                 name,
                 inner,
                 silent,
-            } => return self.add_row_source(name, take_pattern(inner), *silent, around),
+            } => return self.add_row_source(name, mem::take(inner.as_mut()), *silent, around),
             GraphPattern::Join { .. } => return self.resolve_join(pattern, around),
             GraphPattern::LeftJoin {
                 left,
@@ -436,7 +426,7 @@ impl Plan {
     }
 
     fn resolve_in_place(&mut self, pattern: &mut GraphPattern, around: &Surroundings) {
-        *pattern = self.resolve(take_pattern(pattern), around);
+        *pattern = self.resolve(mem::take(pattern), around);
     }
 
     /// Resolves services inside `EXISTS`, which is joined with the solutions that it filters.
@@ -477,9 +467,7 @@ impl Plan {
         resolved
             .into_iter()
             .reduce(join_patterns)
-            .unwrap_or_else(|| GraphPattern::Bgp {
-                patterns: Vec::new(),
-            })
+            .unwrap_or_default()
     }
 
     /// Creates the row source of one `SERVICE` in the form that Oxigraph reads: its pattern is never evaluated and only

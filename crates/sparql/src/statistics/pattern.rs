@@ -2,7 +2,7 @@
 
 use super::Scope;
 use super::table::{Column, Row};
-use crate::algebra::operands_of;
+use crate::algebra::{name_of, operands_of};
 use crate::statistics_cache::{CountingPolicy, GraphStatistics, TermTable};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_store::StoreError;
@@ -290,15 +290,6 @@ fn has_distinct_positions(active: Active<'_>, triple: &TriplePattern) -> bool {
     .into_iter()
     .flatten()
     .all(|name| seen.insert(name))
-}
-
-/// Returns the name of a variable or blank node.
-fn name_of(term: &TermPattern) -> Option<String> {
-    match term {
-        TermPattern::Variable(variable) => Some(variable.to_string()),
-        TermPattern::BlankNode(node) => Some(node.to_string()),
-        _ => None,
-    }
 }
 
 /// Returns the pattern under filters, extensions and order, and collects their variables. `None` if their values do not depend on

@@ -13,7 +13,7 @@ use askama::Template;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use lodeseek_catalog::DatasetId;
-use lodeseek_changes::{Change, Job, JobState, Scope, written_datasets};
+use lodeseek_changes::{Change, Job, JobState, Scope, list_elements, written_datasets};
 use lodeseek_engine::BACKUP_MANIFEST;
 use oxsdatatypes::{DateTime, DayTimeDuration};
 use serde_json::Value;
@@ -269,13 +269,6 @@ fn file_lines(dataset: &Value) -> Vec<String> {
         }
     }
     lines
-}
-
-fn list_elements(value: &Value) -> &[Value] {
-    match value {
-        Value::Array(list) => list,
-        _ => &[],
-    }
 }
 
 /// Returns a text as it is, and another value as JSON.

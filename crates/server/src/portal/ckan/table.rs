@@ -350,12 +350,12 @@ impl Table {
     }
 }
 
-/// (facet, name, title, address) of a value.
-type FacetValue = (Facet, String, String, Option<String>);
+/// A facet value of a dataset: (facet, name, title, address).
+type DatasetValue = (Facet, String, String, Option<String>);
 
 /// Returns all facet values of a dataset.
-fn facet_values(described: &PortalMetadata) -> Vec<FacetValue> {
-    let mut values: Vec<FacetValue> = Vec::new();
+fn facet_values(described: &PortalMetadata) -> Vec<DatasetValue> {
+    let mut values: Vec<DatasetValue> = Vec::new();
     if let Some(one) = described.organization() {
         values.push((Facet::Organization, slug(&one.name), one.name, one.iri));
     }
@@ -404,7 +404,11 @@ fn facet_values(described: &PortalMetadata) -> Vec<FacetValue> {
 }
 
 /// Adds values whose names are their titles.
-fn add_names(values: &mut Vec<FacetValue>, facet: Facet, names: impl IntoIterator<Item = String>) {
+fn add_names(
+    values: &mut Vec<DatasetValue>,
+    facet: Facet,
+    names: impl IntoIterator<Item = String>,
+) {
     values.extend(
         names
             .into_iter()

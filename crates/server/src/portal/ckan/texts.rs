@@ -8,6 +8,7 @@ use super::table::Table;
 use crate::AppState;
 use crate::error::ApiError;
 use crate::portal::metadata::PortalMetadata;
+use lodeseek_changes::list_elements;
 use lodeseek_index::{Analysis, AnalysisKind, AnalyzedWord, compose, fold_text};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -482,10 +483,6 @@ impl Builder {
             strings: self.strings,
         }
     }
-}
-
-fn list_elements(list: &Value) -> &[Value] {
-    list.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Returns the texts of a value: of each element of a list, and numbers as they are written.
