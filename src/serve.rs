@@ -264,6 +264,9 @@ impl Arguments {
             operators: operators(token.as_deref())?,
             reload: Some(token_reload(token)),
             admin: self.admin || settings.server.admin.unwrap_or(false),
+            schedule: schedule
+                .as_ref()
+                .map_or_else(Vec::new, |schedule| schedule.sources.clone()),
             background: schedule.map(HarvestSchedule::into_background),
             private_networks: networks,
             snippets: snippet_limits(config),

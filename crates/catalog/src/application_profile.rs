@@ -14,6 +14,7 @@
 //! HealthDCAT-AP and GeoDCAT-AP are extensions of DCAT-AP, so their properties get their ranges in every description.
 //! DCAT-US 3 has classes of its own. [`Profile`] selects what one of them has beyond DCAT-AP.
 
+use super::ckan_licenses::license_iri;
 use super::theme::data_theme;
 use super::{BoundingBox, DatasetId, Format, Iris};
 use lodeseek_rdf::local_name;
@@ -476,6 +477,8 @@ struct Writer<'d> {
     is_of_earlier_version: bool,
     /// Distributions whose files are no RDF: this server does not have them.
     foreign_files: FxHashSet<&'d str>,
+    /// Notations and values of nodes, such as those of identifiers.
+    notations: FxHashMap<&'d str, Literal>,
     node: NamedNode,
     /// Classes of the nodes, without those whose mandatory properties are missing.
     classes: FxHashMap<&'d str, FxHashSet<&'d str>>,
@@ -541,6 +544,7 @@ impl<'d> Writer<'d> {
             series,
             is_of_earlier_version: !has_id,
             foreign_files: foreign_files(description),
+            notations: collect_notations(description),
             node: own,
             classes,
             out,
@@ -651,6 +655,16 @@ impl<'d> Writer<'d> {
         }
         match (range, &triple.object) {
             (Range::Text, Term::Literal(_)) => self.add(subject, property, triple.object.clone()),
+            (Range::Text, Term::NamedNode(node)) if self.is_part(node) => {
+                // The IRI of the node was made here: what it states is the value.
+                match self.notations.get(node.as_str()) {
+                    Some(notation) => self.add(subject, property, notation.clone()),
+                    None => self.left_out.push(triple.clone()),
+                }
+                if property == dcterms::IDENTIFIER {
+                    self.add(subject, adms::IDENTIFIER, node.clone());
+                }
+            }
             (Range::Text, Term::NamedNode(node)) => {
                 let address = Literal::new_typed_literal(
                     node.as_str(),
@@ -971,6 +985,24 @@ fn is_foreign(formats: &[Option<Format>]) -> bool {
     known.peek().is_some() && known.all(|format| !format.may_be_rdf())
 }
 
+/// Returns the first notation, else the first value of each node.
+fn collect_notations(description: &[Triple]) -> FxHashMap<&str, Literal> {
+    let mut notations = FxHashMap::default();
+    for property in [skos::NOTATION, rdf::VALUE] {
+        for triple in description {
+            if let (NamedOrBlankNode::NamedNode(node), Term::Literal(text)) =
+                (&triple.subject, &triple.object)
+                && triple.predicate.as_str() == property
+            {
+                notations
+                    .entry(node.as_str())
+                    .or_insert_with(|| text.clone());
+            }
+        }
+    }
+    notations
+}
+
 fn term_text(term: &Term) -> String {
     match term {
         Term::NamedNode(node) => node.as_str().to_owned(),
@@ -980,10 +1012,12 @@ fn term_text(term: &Term) -> String {
     }
 }
 
-/// Returns the standard node for a name.
-fn standard_node(property: &str, name: &str) -> Option<NamedNode> {
+/// Returns the standard node for a name, as the profiles publish it: for a language tag, a media type or the id of a licence.
+#[must_use]
+pub fn standard_node(property: &str, name: &str) -> Option<NamedNode> {
     let lower = name.trim().to_ascii_lowercase();
     let iri = match property {
+        dcterms::LICENSE => license_iri(&lower)?,
         dcterms::LANGUAGE => {
             let tag = lower
                 .split(['-', '_'])
@@ -1125,17 +1159,39 @@ mod tests {
             "<1> dct:language <http://id.loc.gov/vocabulary/iso639-1/de> .
              <http://id.loc.gov/vocabulary/iso639-1/de> a dct:LinguisticSystem .",
         );
-        let license = dcat_ap_of("<1> dct:license \"CC BY\" .");
+        let by = "https://creativecommons.org/licenses/by/4.0/";
+        for name in ["CC-BY-4.0", "CC BY 4.0", "cc_by_4.0"] {
+            becomes(
+                &format!("<1> dct:license \"{name}\" ."),
+                &format!("<1> dct:license <{by}> . <{by}> a dct:LicenseDocument ."),
+            );
+        }
+        let license = dcat_ap_of("<1> dct:license \"House rules\" .");
         let text = lines(&license.triples).join("\n");
         let named = text
             .lines()
-            .find(|line| line.ends_with("\"CC BY\""))
+            .find(|line| line.ends_with("\"House rules\""))
             .expect("a licence of that name");
         assert!(
             named.contains("#licensedocument-") && text.contains("LicenseDocument"),
             "{text}"
         );
         assert!(license.left_out.is_empty());
+    }
+
+    #[test]
+    fn an_identifier_that_is_a_node_is_its_notation() {
+        let statements = "<1> dct:identifier <1#identifier-1> .
+             <1#identifier-1> skos:notation \"10.5/a\" .";
+        becomes(
+            statements,
+            "<1> dct:identifier \"10.5/a\" ; <http://www.w3.org/ns/adms#identifier> <1#identifier-1> .
+             <1#identifier-1> skos:notation \"10.5/a\" .",
+        );
+        let text = lines(&dcat_ap_of(statements).triples).join("\n");
+        assert!(!text.contains("anyURI"), "{text}");
+        let without = dcat_ap_of("<1> dct:identifier <1#identifier-1> .");
+        assert_eq!(without.left_out.len(), 1);
     }
 
     #[test]

@@ -367,12 +367,15 @@ impl<'g> BoundedDescription<'g> {
         iris.retain(|iri| iri.len() <= MAX_NAMED_IRI_BYTES);
         iris.truncate(MAX_NAMED_RESOURCES);
         let named: Vec<String> = iris.iter().map(|iri| format!("<{iri}>")).collect();
-        (number > 0).then(|| {
-            format!(
-                "the statements about {number} resources that are only named were left out: {}",
-                named.join(" ")
-            )
-        })
+        let resources = match number {
+            0 => return None,
+            1 => "a resource that is".to_owned(),
+            _ => format!("{number} resources that are"),
+        };
+        Some(format!(
+            "the statements about {resources} only named were left out: {}",
+            named.join(" ")
+        ))
     }
 
     /// Notes the property of a value that is left out.

@@ -169,7 +169,7 @@ fn bare_address(iri: &str) -> Option<&str> {
 
 /// Returns the IRI of a licence's id.
 pub(super) fn license_iri(id: &str) -> Option<String> {
-    let id = id.trim().to_ascii_lowercase().replace('_', "-");
+    let id = id.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     if let Some((_, iri)) = LICENSES.iter().find(|(known, _)| *known == id) {
         return Some((*iri).to_owned());
     }

@@ -193,7 +193,7 @@ fn lists_that_are_values_stay() {
 
 /// If each value looked through a shared list again, the work would be quadratic.
 #[test]
-fn a_list_of_many_values_is_bounded() {
+fn a_list_of_many_values_has_a_limit() {
     let mut text =
         String::from("<http://e.org/d> a dcat:Dataset ; dct:title \"D\" ; dct:creator _:l0 .\n");
     for number in 0..20_000 {

@@ -104,7 +104,7 @@ impl HarvestSchedule {
         );
     }
 
-    /// Harvests one source and returns a summary of one line.
+    /// Harvests one source and returns a summary of one line. A source that could not be read, or only in part, is an error.
     fn harvest(&self, scheduled: &ScheduledSource, live: &Live) -> Result<String, BoxError> {
         let _harvest = acquire_for_schedule(live);
         let sources = [scheduled.source.clone()];
@@ -147,7 +147,16 @@ impl HarvestSchedule {
         let encoded = live.update_vectors_and_statistics()?;
         drop(change);
         log_failures(&report, &problems);
-        Ok(format_summary(&report, encoded))
+        let summary = format_summary(&report, encoded);
+        match report
+            .sources
+            .iter()
+            .flat_map(|source| &source.failed)
+            .next()
+        {
+            Some(failure) => Err(format!("{summary}; {}", failure.reason).into()),
+            None => Ok(summary),
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub use parsing::{FileParser, Parser, store_outcome};
 pub use preconditions::{DatasetState, EntityTags, Preconditions};
 pub use report::{Assigned, ChangeReport, Harvests, Indexed, LoadOutcome, Removed};
 pub use setting_files::SettingFiles;
-pub use tasks::{Task, Tasks};
+pub use tasks::{Task, TaskTotal, Tasks};
 pub use tokens::{Rights, Scope, Token, TokenError, Tokens, digest};
 pub use uploads::{
     MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, Spool, UPLOADS_FOLDER, UploadedFile,

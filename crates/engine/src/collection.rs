@@ -416,7 +416,8 @@ pub fn similar_ids<'i>(
     let mut scored = Vec::new();
     for id in ids {
         let other = id.as_str().to_lowercase();
-        let is_part = unknown.len() > 2 && (other.contains(&unknown) || unknown.contains(&other));
+        let is_long = unknown.len().min(other.len()) > 2;
+        let is_part = is_long && (other.contains(&unknown) || unknown.contains(&other));
         let similarity = strsim::jaro_winkler(&unknown, &other);
         if is_part || similarity >= MIN_ID_SIMILARITY {
             scored.push((similarity, id));
@@ -559,5 +560,10 @@ mod tests {
         assert_eq!(named("air-qualty")[0], "air-quality");
         assert_eq!(named("Trees"), ["street-trees"]);
         assert_eq!(named("zzz"), Vec::<&str>::new());
+        let short = [id("1")];
+        assert!(
+            similar_ids("ds1", &short).is_empty(),
+            "one character in common is no similarity"
+        );
     }
 }

@@ -450,11 +450,11 @@ fn with_remedy(error: &FetchError) -> String {
             "<{}>: the host name has no address; check its spelling",
             egress.iri
         ),
-        EgressFault::NotListed => {
-            format!(
-                "{error}; allow the host with --host, or all public hosts with --other-hosts any-public"
-            )
-        }
+        EgressFault::NotListed => format!(
+            "<{}>: blocked by the egress policy: not in the allow list, which has the hosts of the sources; `lodeseek harvest` allows \
+             another one with --host, or all public hosts with --other-hosts any-public",
+            egress.iri
+        ),
         _ => error.to_string(),
     }
 }

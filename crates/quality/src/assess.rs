@@ -5,6 +5,7 @@ use super::controlled_vocabularies::{self, Format};
 use super::description::Node;
 use super::indicator::Indicator as I;
 use super::{Assessment, Finding, Outcome, UrlChecks, Violation};
+use lodeseek_catalog::application_profile::standard_node;
 use lodeseek_profile::Summary;
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
 use lodeseek_rdf::{TripleGraph, repair_encoding, to_prefixed_name};
@@ -426,13 +427,11 @@ fn check_terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         None => missed(I::License, "there is no dct:license"),
     };
     let listed = match declared {
-        Some(value) if value.iri().is_some_and(controlled_vocabularies::is_license) => {
-            met(I::LicenseListed, value.term().text())
-        }
+        Some(value) if is_known_license(value) => met(I::LicenseListed, value.term().text()),
         Some(value) => missed(
             I::LicenseListed,
             format!(
-                "{} is not the IRI of a known licence",
+                "{} is neither the IRI nor the id of a known licence",
                 format_whole_value(value)
             ),
         ),
@@ -443,6 +442,15 @@ fn check_terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
         None => missed(I::Rights, "there is no dct:rights"),
     };
     [license, listed, rights]
+}
+
+/// Returns true if a value is the IRI of a known licence, or an id such as `CC-BY-4.0`, for which the portal publishes the IRI.
+fn is_known_license(value: Node<'_>) -> bool {
+    match value.iri() {
+        Some(iri) => controlled_vocabularies::is_license(iri),
+        None => standard_node(dcterms::LICENSE, value.term().text())
+            .is_some_and(|node| controlled_vocabularies::is_license(node.as_str())),
+    }
 }
 
 /// Returns the value of a property at the first node that has one.

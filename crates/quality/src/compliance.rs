@@ -4,7 +4,7 @@
 //! The kinds of values are those of [`application_profile::value_kind`].
 
 use super::description::Node;
-use lodeseek_catalog::application_profile::{self, ValueKind};
+use lodeseek_catalog::application_profile::{self, ValueKind, standard_node};
 use lodeseek_rdf::vocab::{adms, dcat, dcatap, dcterms, foaf, rdf, skos, spdx};
 use lodeseek_rdf::{TermId, to_prefixed_name};
 use serde::Serialize;
@@ -187,7 +187,10 @@ impl<'d> Compliance<'d> {
             if single && *count == 2 {
                 faults.insert((property, Fault::Repeated));
             }
+            let text = value.term().text();
             let fault = match (kind, value.term().is_literal()) {
+                // The portal publishes the standard node.
+                (ValueKind::Node, true) if standard_node(property, text).is_some() => None,
                 (ValueKind::Node, true) => Some(Fault::TextForNode),
                 (ValueKind::Literal, false) => Some(Fault::NodeForText),
                 _ => None,

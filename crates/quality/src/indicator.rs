@@ -151,7 +151,7 @@ const TABLE: [IndicatorRow; 33] = [
     row(
         (I::AccessReached, "access-reached", Accessibility, 50),
         "The access URL (dcat:accessURL) responded at its latest check.",
-        "Provide an access URL that responds.",
+        "Describe a distribution with an access URL that responds.",
     ),
     row(
         (I::DownloadAddress, "download-address", Accessibility, 20),

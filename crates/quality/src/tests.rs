@@ -248,7 +248,7 @@ fn every_indicator_is_missed_where_it_is_lacking() {
             I::LicenseListed,
             instead(
                 "<https://creativecommons.org/licenses/by/4.0/>",
-                "\"CC-BY-4.0\"",
+                "\"free for all\"",
             ),
         ),
         (I::AccessRights, without("dct:accessRights")),
@@ -372,13 +372,22 @@ fn what_nobody_asked_is_neither_given_nor_lost() {
     assert_eq!(found.improvements()[0].indicator, Indicator::Keywords);
 }
 
+/// The id of a known licence is as good as its IRI, which the portal publishes for it.
+#[test]
+fn the_id_of_a_licence_counts_as_its_iri() {
+    let description = format!("<{OWN}> a dcat:Dataset ; dct:license \"CC-BY-4.0\" .");
+    let found = assessed(&description, None, &UrlChecks::default());
+    let licence = |one: &&Violation| one.property == "dct:license";
+    assert_eq!(found.violations.iter().find(licence), None);
+}
+
 /// Title, keyword and licence by name, and a file of the home. Keywords give 30 points, the licence 20. There is no
 /// format and no media type. The profile is missed: no description, no access URL, literals for nodes. Both addresses
 /// are missing, none is unknown.
 #[test]
 fn a_poor_description_by_hand() {
     let poor = format!(
-        r#"<{OWN}> a dcat:Dataset ; dct:title "Trees" ; dcat:keyword "trees" ; dct:license "CC-BY" ;
+        r#"<{OWN}> a dcat:Dataset ; dct:title "Trees" ; dcat:keyword "trees" ; dct:license "house rules" ;
            dcat:distribution <{OWN}#distribution-1> . <{OWN}#distribution-1> dcat:downloadURL "trees.nt" ."#
     );
     let found = assessed(&poor, None, &UrlChecks::default());

@@ -18,7 +18,7 @@ use crate::tls::Tls;
 use crate::work_limits::SnippetLimits;
 use crate::workers::Workers;
 use axum::Router;
-use lodeseek_changes::{Background, SettingFiles, StopSignal, WorkerOptions};
+use lodeseek_changes::{Background, ScheduledSource, SettingFiles, StopSignal, WorkerOptions};
 use lodeseek_engine::{EngineError, Reranker, Searcher};
 use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
@@ -76,6 +76,8 @@ pub struct ServeOptions {
     pub branding: Branding,
     /// Task that runs beside the server. If there is one, the home is opened for writing.
     pub background: Option<Background>,
+    /// Sources that this task harvests, for the operator's pages.
+    pub schedule: Vec<ScheduledSource>,
     /// Access rule of the operator's routes.
     pub operators: Operators,
     /// Reads the access rule again at SIGHUP.
@@ -263,6 +265,7 @@ pub(crate) fn open(
         .with_storage(options.storage.clone())
         .with_setting_files(options.setting_files.clone())
         .with_backup_folder(options.backup_folder.as_deref())
+        .with_schedule(&options.schedule)
         .with_operators(options.operators.clone())?;
     match &options.workers {
         Some(workers) => {

@@ -17,7 +17,7 @@ use crate::work_limits::{SnippetLimits, WorkLimits};
 use crate::workers::Workers;
 use axum::extract::FromRef;
 use lodeseek_catalog::DatasetId;
-use lodeseek_changes::{Live, Parser, SettingFiles, StopSignal};
+use lodeseek_changes::{Live, Parser, ScheduledSource, SettingFiles, StopSignal};
 use lodeseek_engine::{Card, SearchRequest, SearchResponse, Searcher};
 use lodeseek_net::egress::IpNet;
 use lodeseek_net::sparql_client::SparqlClient;
@@ -93,6 +93,13 @@ impl AppState {
     #[must_use]
     pub fn with_backup_folder(mut self, folder: Option<&Path>) -> Self {
         self.changes.backup_folder = folder.map(Arc::from);
+        self
+    }
+
+    /// Sets the sources that a background task harvests: the operator's page lists them. Default: none.
+    #[must_use]
+    pub fn with_schedule(mut self, sources: &[ScheduledSource]) -> Self {
+        self.changes.schedule = sources.into();
         self
     }
 

@@ -132,7 +132,7 @@ use view::ViewCache;
 pub enum StoreError {
     /// Another process holds the home.
     #[error(
-        "{home} is in use by another lodeseek process that {holder}; wait for it, or stop it (a server started with --admin makes changes itself; to read beside it, use its pages, /sparql and /mcp, or `search --server URL`)"
+        "{home} is in use by another lodeseek process that {holder}; wait for it, or stop it (a server started with --admin makes changes itself; to read beside it, use its pages, for example /quality, /sparql and /mcp, or `search --server URL`)"
     )]
     InUse {
         /// The home.

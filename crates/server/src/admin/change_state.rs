@@ -3,7 +3,7 @@
 use super::management::Management;
 use crate::AppState;
 use axum::extract::FromRef;
-use lodeseek_changes::{SettingFiles, Turns};
+use lodeseek_changes::{ScheduledSource, SettingFiles, Turns};
 use lodeseek_net::egress::IpNet;
 use lodeseek_snapshot::StorageOptions;
 use std::path::Path;
@@ -24,6 +24,8 @@ pub(crate) struct ChangeState {
     pub(crate) setting_files: SettingFiles,
     /// Folder of the backups that operators request in a browser.
     pub(crate) backup_folder: Option<Arc<Path>>,
+    /// Sources that a background task harvests.
+    pub(crate) schedule: Arc<[ScheduledSource]>,
 }
 
 impl FromRef<AppState> for ChangeState {

@@ -4,7 +4,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use lodeseek_changes::unix_seconds;
+use lodeseek_changes::{Tasks, unix_seconds};
 use prometheus::core::Collector;
 use prometheus::proto::{Metric, MetricFamily};
 use prometheus::{
@@ -33,6 +33,8 @@ pub(crate) struct Metrics {
     indexed: IntGauge,
     memory: IntGauge,
     snapshot: IntGauge,
+    tasks: IntCounterVec,
+    task_ends: IntGaugeVec,
     began: Instant,
     pub(crate) since: SystemTime,
     /// (second since the start, requests in it), in ascending order.
@@ -103,6 +105,26 @@ impl Metrics {
                 "snapshot",
                 "Number of the served snapshot; 0 if a home is served.",
             )?,
+            tasks: register(
+                &registry,
+                IntCounterVec::new(
+                    Opts::new(
+                        "tasks_total",
+                        "Background tasks, such as scheduled harvests.",
+                    ),
+                    &["task", "outcome"],
+                ),
+            )?,
+            task_ends: register(
+                &registry,
+                IntGaugeVec::new(
+                    Opts::new(
+                        "task_timestamp_seconds",
+                        "When a task last ended so, since 1970.",
+                    ),
+                    &["task", "outcome"],
+                ),
+            )?,
             registry,
             began: Instant::now(),
             since,
@@ -160,6 +182,17 @@ impl Metrics {
     /// Sets the number of the served snapshot.
     pub(crate) fn set_snapshot(&self, number: u64) {
         self.snapshot.set(gauge_value(number));
+    }
+
+    /// Sets the totals of background tasks.
+    pub(crate) fn set_tasks(&self, tasks: &Tasks) {
+        for ((task, is_done), total) in tasks.totals() {
+            let labels = [task.as_str(), if is_done { "done" } else { "failed" }];
+            let counter = self.tasks.with_label_values(&labels);
+            counter.inc_by(total.count.saturating_sub(counter.get()));
+            let ended = gauge_value(unix_seconds(total.last));
+            self.task_ends.with_label_values(&labels).set(ended);
+        }
     }
 
     pub(crate) fn in_flight(&self) -> i64 {
@@ -340,6 +373,28 @@ mod tests {
             (f64::INFINITY, Some((None, 1)))
         );
         assert!(took(&[]).routes().is_empty());
+    }
+
+    #[test]
+    fn tasks_are_counted_by_outcome() {
+        let (metrics, tasks) = (took(&[]), Tasks::default());
+        for outcome in [Ok("read".to_owned()), Err("no answer".to_owned())] {
+            tasks.add("harvest", outcome);
+            metrics.set_tasks(&tasks);
+            metrics.set_tasks(&tasks);
+        }
+        let text = metrics.text().expect("a text");
+        for outcome in ["done", "failed"] {
+            let labels = format!("{{outcome=\"{outcome}\",task=\"harvest\"}}");
+            assert!(
+                text.contains(&format!("lodeseek_tasks_total{labels} 1\n")),
+                "{text}"
+            );
+            assert!(
+                text.contains(&format!("lodeseek_task_timestamp_seconds{labels} 1")),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -382,8 +382,9 @@ fn update_gauges(state: &AppState) -> Result<(u64, Option<SystemTime>, Option<u6
     let meta = std::fs::metadata(index_folder(state.store.home()).join("meta.json"));
     let indexed = meta.and_then(|meta| meta.modified()).ok();
     let memory = resident_memory();
-    let metrics = &admin_state(state)?.metrics;
+    let AdminState { metrics, tasks, .. } = admin_state(state)?;
     metrics.set(datasets, indexed, memory);
+    metrics.set_tasks(tasks);
     metrics.set_snapshot(state.snapshot_number());
     Ok((datasets, indexed, memory))
 }

@@ -60,11 +60,13 @@ impl PageContext {
             .find(|(name, value)| name == "lang" && !value.is_empty());
         let lang = lang.map(|(_, value)| value.clone());
         let (chosen, languages) = choose_languages(lang, headers);
+        let locale = if is_operator_page(path) {
+            Locale::English
+        } else {
+            Locale::best(&languages)
+        };
         Self {
-            locale: Texts::new(
-                Locale::best(&languages),
-                Arc::clone(&state.branding.theme.texts),
-            ),
+            locale: Texts::new(locale, Arc::clone(&state.branding.theme.texts)),
             languages,
             chosen,
             path: path.to_owned(),
@@ -221,8 +223,11 @@ impl PageContext {
         self.locale.locale().name()
     }
 
-    /// Returns the languages of the pages, with this page's address in each.
+    /// Returns the languages of the pages, with this page's address in each. The pages of the operator have one language.
     pub(crate) fn language_links(&self) -> Vec<LanguageLink> {
+        if is_operator_page(&self.path) {
+            return Vec::new();
+        }
         Locale::ALL
             .into_iter()
             .map(|locale| self.language_link(locale))
@@ -245,6 +250,11 @@ impl PageContext {
             chosen: locale == self.locale.locale(),
         }
     }
+}
+
+/// Returns true for the pages of the operator, which are English.
+fn is_operator_page(path: &str) -> bool {
+    path == "/operator" || path.starts_with("/operator/")
 }
 
 /// Returns the parameter `lang` if it is valid, and the visitor's languages. An invalid parameter is reported by the handler, on a

@@ -40,7 +40,7 @@ use lodeseek_rdf::vocab::{dcat, dcterms, foaf, hydra, rdf};
 use lodeseek_rdf::{RdfSyntax, SerializedGraph};
 use lodeseek_rdf::{local_name, words};
 use lodeseek_store::text_bytes;
-use oxrdf::{Literal, NamedNode, Term, Triple};
+use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use oxsdatatypes::DateTime;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -561,7 +561,9 @@ fn serialize(
 ) -> Result<SerializedGraph, ApiError> {
     let (iris, mut triples) = (view.iris, view.triples());
     for entry in listed {
-        triples.extend(entry.in_profile(view.request.profile, iris, view.links));
+        let mut description = entry.in_profile(view.request.profile, iris, view.links);
+        description.retain(|triple| !describes_other_feed(triple, iris));
+        triples.extend(description);
         if entry.is_listed {
             triples.push(Triple::new(
                 iris.catalog(),
@@ -575,6 +577,23 @@ fn serialize(
     response_formats::form(media_type)
         .serialize(&triples)
         .map_err(|error| ApiError::internal(&error))
+}
+
+/// Returns true if a triple makes a resource of the web a catalogue or a page of one. Descriptions of harvested datasets contain
+/// the catalogue that they come from, and readers of a feed take the first catalogue that they find as its own.
+fn describes_other_feed(triple: &Triple, iris: &Iris) -> bool {
+    let NamedOrBlankNode::NamedNode(subject) = &triple.subject else {
+        return false;
+    };
+    if iris.dataset_id(subject.as_str()).is_some() {
+        return false;
+    }
+    match &triple.object {
+        Term::NamedNode(class) if triple.predicate.as_str() == rdf::TYPE => {
+            class.as_str() == dcat::CATALOG || class.as_str().starts_with(hydra::NAMESPACE)
+        }
+        _ => triple.predicate.as_str().starts_with(hydra::NAMESPACE),
+    }
 }
 
 /// Returns the area that the description of a dataset declares.
@@ -827,6 +846,27 @@ mod tests {
             .remove(std::slice::from_ref(id))
             .expect("removed");
         assert!(listing().ids.is_empty());
+    }
+
+    #[test]
+    fn catalogues_of_origin_are_no_catalogues_of_the_feed() {
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let own = iris.dataset(&DatasetId::new("a").expect("an id"));
+        let other = NamedNode::new_unchecked("http://e.org/catalog");
+        let class = |iri: &str| Term::from(NamedNode::new_unchecked(iri));
+        let triple = |subject: &NamedNode, property: &str, object: Term| {
+            let property = NamedNode::new_unchecked(property);
+            describes_other_feed(&Triple::new(subject.clone(), property, object), &iris)
+        };
+        assert!(triple(&other, rdf::TYPE, class(dcat::CATALOG)));
+        assert!(triple(&other, rdf::TYPE, class(hydra::PAGED_COLLECTION)));
+        assert!(triple(&other, hydra::NEXT, class("http://e.org/?page=2")));
+        assert!(!triple(
+            &other,
+            dcterms::TITLE,
+            Literal::from("Origin").into()
+        ));
+        assert!(!triple(&own, rdf::TYPE, class(dcat::CATALOG)));
     }
 
     #[test]

@@ -281,9 +281,12 @@ fn format_lines(value: &Value) -> String {
     texts.join("\n").replace("\r\n", "\n")
 }
 
-/// Returns the fields of all texts: those that the description has, and those that were typed into an earlier form.
+/// Returns the fields of all texts: those that the description has, and those that were typed into an earlier form. A key without a
+/// text has an empty field in the language of the title.
 fn text_rows(described: &Value, typed: &Fields) -> Vec<TextRow> {
     let mut rows = Vec::new();
+    let titles = described["title"].as_object();
+    let language_of_title = titles.and_then(|texts| texts.keys().next());
     for key in TEXT_KEYS {
         let mut texts = BTreeMap::new();
         for (language, value) in described[key].as_object().into_iter().flatten() {
@@ -296,6 +299,10 @@ fn text_rows(described: &Value, typed: &Fields) -> Vec<TextRow> {
             {
                 texts.entry(language).or_default();
             }
+        }
+        if texts.is_empty() {
+            let language = language_of_title.map_or("und", String::as_str);
+            texts.insert(language, String::new());
         }
         for (language, text) in texts {
             rows.push(TextRow {
@@ -521,8 +528,12 @@ fn build_patch(fields: &Fields, present: &Value) -> Result<Map<String, Value>, A
     Ok(patch)
 }
 
-/// Returns a text as JSON: by line for keywords, and in place of several texts; null for an empty text.
+/// Returns a text as JSON: by line for keywords, and in place of several texts; null for an empty text. New keywords may be separated
+/// by commas and semicolons as well; present ones may contain them.
 fn text_value(key: &str, text: &str, stated: &Value) -> Value {
+    if key == "keywords" && stated.is_null() {
+        return list_value(&text.replace([',', ';'], "\n"), stated);
+    }
     if key == "keywords" || stated.is_array() {
         return list_value(text, stated);
     }
@@ -603,6 +614,26 @@ mod tests {
             build_patch(&twice, &present).is_err(),
             "one of both would be lost"
         );
+    }
+
+    #[test]
+    fn new_keywords_are_split_and_each_key_has_a_field() {
+        let present =
+            json!({ "title": { "de": "Bäume" }, "keywords": { "de": ["Baum, Strauch"] } });
+        let form = fields(&[
+            ("keywords@de", "Baum, Strauch\r\nHecke"),
+            ("keywords@new", "tree, shrub; hedge"),
+            ("language", "en"),
+        ]);
+        assert_eq!(
+            Value::Object(build_patch(&form, &present).expect("a patch")),
+            json!({ "keywords": { "de": ["Baum, Strauch", "Hecke"], "en": ["tree", "shrub", "hedge"] } })
+        );
+        let rows = text_rows(&present, &fields(&[]));
+        let names: Vec<&str> = rows.iter().map(|row| row.field.name.as_str()).collect();
+        assert_eq!(names, ["title@de", "description@de", "keywords@de"]);
+        let empty = fields(&[("description@de", "")]);
+        assert!(build_patch(&empty, &present).expect("a patch").is_empty());
     }
 
     #[test]

@@ -269,7 +269,12 @@ async fn queue_change(
     operator: &Operator,
     change: Change,
 ) -> Result<Response, ApiError> {
-    let job = queue(state, change, &operator.caller, MAX_JOB_WAIT).await?;
+    // A harvest waits for its sources: the page of its job shows its progress.
+    let wait = match change {
+        Change::Harvest(_) => Duration::ZERO,
+        _ => MAX_JOB_WAIT,
+    };
+    let job = queue(state, change, &operator.caller, wait).await?;
     Ok(Redirect::to(&format!("/operator/jobs?job={}", job.id)).into_response())
 }
 

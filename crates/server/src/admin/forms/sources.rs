@@ -11,11 +11,13 @@ use crate::parameters::Pairs;
 use askama::Template;
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
-use lodeseek_changes::{Change, HarvestRecord, Job, Scope, harvest_records};
+use lodeseek_changes::{Change, HarvestRecord, Job, ScheduledSource, Scope, harvest_records};
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_store::PastLoad;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A source of descriptions.
 #[derive(Default)]
@@ -30,6 +32,10 @@ struct SourceRow {
     recorded: String,
     /// If true, the last harvest downloaded files.
     is_download: bool,
+    /// Interval of its scheduled harvests; empty without a schedule.
+    every: String,
+    /// If false, it is a local path, which a request cannot name.
+    is_address: bool,
     /// Number of other sources that were harvested together with it, under one name.
     others: usize,
 }
@@ -49,6 +55,7 @@ pub(super) async fn page(
 ) -> Response {
     let answer = async {
         let jobs = management(&state)?.jobs.list();
+        let schedule = Arc::clone(&state.changes.schedule);
         let (datasets, loads, records) = state
             .work(|state| {
                 let datasets = list_datasets(&state.store)?;
@@ -58,21 +65,25 @@ pub(super) async fn page(
             .await?;
         Ok(render(&SourcesPage {
             nav: operator.nav("sources"),
-            sources: source_rows(datasets, &jobs, &loads, &records),
+            sources: source_rows(datasets, &jobs, &loads, &records, &schedule),
             page: page.clone(),
         }))
     };
     operator.respond(&page, "sources", answer).await
 }
 
-/// Returns the addresses from which descriptions came.
+/// Returns the addresses from which descriptions came, and the sources that are harvested on schedule.
 fn source_rows(
     datasets: Vec<CollectionDataset>,
     jobs: &[Job],
     loads: &[PastLoad],
     records: &[HarvestRecord],
+    schedule: &[ScheduledSource],
 ) -> Vec<SourceRow> {
     let mut sources: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for scheduled in schedule {
+        sources.insert(scheduled.source.clone(), (0, String::new()));
+    }
     for dataset in datasets {
         let Some(origin) = dataset.origin.filter(|origin| is_address(origin)) else {
             continue;
@@ -90,6 +101,12 @@ fn source_rows(
             .iter()
             .find(|load| load.origin.as_deref() == Some(address.as_str()));
         let record = last_harvest(records, &address);
+        // A scheduled harvest may be later than the last one that was requested.
+        let harvest = harvest.filter(|job| {
+            let ended = job.ended.unwrap_or(u64::MAX);
+            record.is_none_or(|record| record.time <= ended)
+        });
+        let scheduled = schedule.iter().find(|one| one.source == address);
         let recorded = match (record, load) {
             (Some(record), _) => format_ago(record.time),
             (None, Some(load)) => describe_load(load),
@@ -97,6 +114,8 @@ fn source_rows(
         };
         rows.push(SourceRow {
             recorded,
+            every: scheduled.map_or_else(String::new, |one| format_interval(one.every)),
+            is_address: is_address(&address),
             is_download: record.is_some_and(|record| record.request.download),
             others: record.map_or(0, |record| record.request.sources.len().saturating_sub(1)),
             harvest: harvest.map(|job| (job.id, format_ago(job.ended.unwrap_or(job.requested)))),
@@ -106,6 +125,17 @@ fn source_rows(
         });
     }
     rows
+}
+
+/// Formats an interval in the largest unit of which it is a multiple.
+fn format_interval(interval: Duration) -> String {
+    let seconds = interval.as_secs();
+    for (unit, name) in [(86_400, "days"), (3600, "hours"), (60, "minutes")] {
+        if seconds > 0 && seconds.is_multiple_of(unit) {
+            return format!("{} {name}", seconds / unit);
+        }
+    }
+    format!("{seconds} seconds")
 }
 
 /// Returns the time and the counts of a load in words.
@@ -213,6 +243,7 @@ mod tests {
     use super::*;
     use lodeseek_catalog::DatasetId;
     use lodeseek_engine::IndexState;
+    use lodeseek_harvest::{Downloads, HarvestProtocol};
 
     #[test]
     fn sources_have_the_options_of_their_last_harvest() {
@@ -226,7 +257,7 @@ mod tests {
             origin: Some(address.clone()),
         };
         let row = |records: &[HarvestRecord]| {
-            let rows = source_rows(vec![dataset.clone()], &[], &[], records);
+            let rows = source_rows(vec![dataset.clone()], &[], &[], records, &[]);
             let row = &rows[0];
             (row.is_download, row.others, row.recorded.clone())
         };
@@ -249,6 +280,19 @@ mod tests {
         assert!(is_download && others == 1 && recorded.ends_with(" ago"));
         let last = last_harvest(&records, &address).expect("a record");
         assert_eq!(last.request.sources.len(), 2);
+        let scheduled = ScheduledSource {
+            source: "catalogue.ttl".to_owned(),
+            protocol: HarvestProtocol::Auto,
+            every: Duration::from_secs(6 * 3600),
+            downloads: Downloads::None,
+        };
+        let rows = source_rows(vec![dataset.clone()], &[], &[], &[], &[scheduled]);
+        let every: Vec<&str> = rows.iter().map(|row| row.every.as_str()).collect();
+        assert_eq!(
+            every,
+            ["6 hours", ""],
+            "a source without datasets is listed, too"
+        );
         assert!(last_harvest(&records, "https://e.org/new").is_none());
     }
 }
