@@ -333,7 +333,8 @@ pub(super) fn read_file(target: &str) -> anyhow::Result<TripleGraph> {
     let failed = read_into(target, &mut builder)?;
     anyhow::ensure!(
         !failed || !builder.is_empty(),
-        "cannot read {target}: no triple could be parsed"
+        "cannot read {target}: no triple could be parsed; a table has triples once it is loaded, by `lodeseek load {target}` and \
+         `lodeseek index`, and is named by its id from then on"
     );
     Ok(builder.finish())
 }

@@ -6,8 +6,9 @@ use super::rerank::{EncoderQuery, Reranked};
 use super::scope::CandidateScope;
 use super::{ComponentRankings, EngineError, Reranker};
 use lodeseek_catalog::DatasetId;
+use lodeseek_index::document::Field;
 use lodeseek_index::sparse::{LengthMode, RankedDocs, SparseModel, rank_selection};
-use lodeseek_index::{AnalyzedQuery, FilteredDocs, IndexError};
+use lodeseek_index::{AnalyzedQuery, FilteredDocs, IndexError, Snapshot};
 use lodeseek_ranking::Ranking;
 use std::thread;
 
@@ -15,6 +16,20 @@ use std::thread;
 pub(super) struct Ranker {
     pub(super) model: Box<dyn SparseModel>,
     pub(super) reranker: Option<Reranker>,
+}
+
+/// Returns the share of the words of a query that no document contains, in none of their forms and translations; 0 without words.
+pub(super) fn share_of_unknown_words(
+    query: &AnalyzedQuery,
+    snapshot: &Snapshot,
+) -> Result<f64, EngineError> {
+    let mut unknown = 0;
+    for term in &query.distinct {
+        if snapshot.document_frequency(term, &Field::ALL)? == 0 {
+            unknown += 1;
+        }
+    }
+    Ok(f64::from(unknown) / query.distinct.len().max(1) as f64)
 }
 
 impl Ranker {
@@ -26,7 +41,9 @@ impl Ranker {
         depth: usize,
     ) -> Result<Ranking, EngineError> {
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
-        let ranking = match self.rerank(query, &analyzed, self.model.as_ref(), scope)? {
+        let unknown_words = share_of_unknown_words(&analyzed, scope.snapshot)?;
+        let text = EncoderQuery::new(query, &analyzed).with_unknown_words(unknown_words);
+        let ranking = match self.rerank(text, &analyzed, self.model.as_ref(), scope)? {
             Some(reranked) => reranked.ranking,
             None => rank_by_model(self.model.as_ref(), &analyzed, scope, depth)?.ranking,
         };
@@ -52,7 +69,9 @@ impl Ranker {
             sparse = sparse.append(&rank_by_model(model, &analyzed, scope, depth)?.ranking);
         }
         let named = named_datasets(query, &analyzed, scope)?;
-        let Some(reranked) = self.rerank(query, &analyzed, self.model.as_ref(), scope)? else {
+        let unknown_words = share_of_unknown_words(&analyzed, scope.snapshot)?;
+        let text = EncoderQuery::new(query, &analyzed).with_unknown_words(unknown_words);
+        let Some(reranked) = self.rerank(text, &analyzed, self.model.as_ref(), scope)? else {
             let added = number_of_others(&named, &sparse);
             return Ok((with_named_first(sparse, &named), comparable + added));
         };
@@ -79,7 +98,7 @@ impl Ranker {
     /// Re-ranks the candidates for a query. `None` without a reranker.
     pub(super) fn rerank(
         &self,
-        text: &str,
+        text: EncoderQuery<'_>,
         query: &AnalyzedQuery,
         model: &dyn SparseModel,
         scope: CandidateScope<'_>,
@@ -89,12 +108,10 @@ impl Ranker {
         };
         // The multilingual encoder needs no ranking by words: its network runs meanwhile.
         let sparse = thread::scope(|threads| {
-            threads.spawn(|| reranker.cache_multilingual(text));
+            threads.spawn(|| reranker.cache_multilingual(text.typed));
             sparse_rankings(reranker, query, model, scope)
         })?;
-        reranker
-            .rank(EncoderQuery::new(text, query), &sparse, scope)
-            .map(Some)
+        reranker.rank(text, &sparse, scope).map(Some)
     }
 
     /// Re-ranks given candidates. Without a reranker, they are returned as they are.

@@ -24,7 +24,7 @@ use lodeseek_index::sparse::Explanation;
 use lodeseek_index::{AnalyzedQuery, Snapshot};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{Encoder, Fusion, Granularity, Similarity};
-use multilingual::MultilingualRetriever;
+use multilingual::{MultilingualRetriever, multilingual_weight};
 use options::check_options;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -133,6 +133,9 @@ pub(super) struct EncoderQuery<'q> {
     pub(super) typed: &'q str,
     /// Translated into the languages of the collection, if there is a translation. All others read it.
     pub(super) text: &'q str,
+    /// Share of the words that the collection contains in no form and no translation, from 0 to 1. The multilingual encoder weighs
+    /// more for them.
+    unknown_words: f64,
 }
 
 impl<'q> EncoderQuery<'q> {
@@ -140,6 +143,15 @@ impl<'q> EncoderQuery<'q> {
         Self {
             typed,
             text: analyzed.encoder_text(typed),
+            unknown_words: 0.0,
+        }
+    }
+
+    /// Sets the share of the words that the collection does not contain. Default: 0.
+    pub(super) fn with_unknown_words(self, unknown_words: f64) -> Self {
+        Self {
+            unknown_words,
+            ..self
         }
     }
 }
@@ -447,7 +459,7 @@ impl Reranker {
                 damaged: dense.count_damaged(),
             });
         }
-        let (ranking, fused) = current.fuse(query.text, components);
+        let (ranking, fused) = current.fuse(query, components);
         let ranking = self.add_popularity(ranking, scope.snapshot)?;
         let (ranking, pairs) = match &self.cross_encoding {
             Some(cross_encoding) => {
@@ -743,7 +755,7 @@ impl Configuration {
     /// Fuses the component rankings. Returns the fused ranking, and the rankings with their weights. Without a fusion, the encoder ranks alone, followed by candidates without vectors.
     fn fuse(
         &self,
-        query: &str,
+        query: EncoderQuery<'_>,
         ComponentRankings {
             sparse,
             dense,
@@ -763,8 +775,10 @@ impl Configuration {
         let depth = self.fusion_depth();
         let mut weights = fusion.weights.clone();
         if works.is_some()
-            && let (Some(of_works), Some(weight)) =
-                (weights.last_mut(), self.options.works_weight_for(query))
+            && let (Some(of_works), Some(weight)) = (
+                weights.last_mut(),
+                self.options.works_weight_for(query.text),
+            )
         {
             *of_works = weight;
         }
@@ -793,7 +807,7 @@ impl Configuration {
             rankings.push(WeightedRanking {
                 source: RankingSource::from_encoder(retriever.dense.encoder()),
                 ranking: ranking.cut(depth),
-                weight: MULTILINGUAL_WEIGHT * others,
+                weight: multilingual_weight(query.unknown_words) * others,
             });
         }
         let fused = FusedRankings {
@@ -883,6 +897,11 @@ mod tests {
                 sparse,
                 works,
                 ..ComponentRankings::default()
+            };
+            let query = EncoderQuery {
+                typed: query,
+                text: query,
+                unknown_words: 0.0,
             };
             configuration.fuse(query, components).0
         };

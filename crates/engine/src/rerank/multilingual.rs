@@ -13,6 +13,15 @@ use std::path::Path;
 
 /// Weight of the ranking by the multilingual encoder in the fusion, as a share of the sum of all other weights.
 pub const MULTILINGUAL_WEIGHT: f64 = 0.3;
+/// Weight that is added for a query of which no word is known: the other rankings then have nothing but chance.
+const UNKNOWN_WORDS_WEIGHT: f64 = 2.0;
+
+/// Returns the weight of the ranking as a share of the sum of all other weights. `unknown_words` is the share of the words that the
+/// collection contains in no form and no translation.
+pub(super) fn multilingual_weight(unknown_words: f64) -> f64 {
+    // Squared: one unknown word among several is often a form or a function word, and means little.
+    MULTILINGUAL_WEIGHT + UNKNOWN_WORDS_WEIGHT * unknown_words.powi(2)
+}
 
 /// A multilingual encoder and its vectors of a home's datasets.
 pub(super) struct MultilingualRetriever {
@@ -80,5 +89,18 @@ impl MultilingualRetriever {
     ) -> Result<Vec<PartShare>, EngineError> {
         self.dense
             .explain(query, id, matched, Self::COMBINATION, index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_words_leave_the_query_to_the_multilingual_encoder() {
+        assert!((multilingual_weight(0.0) - MULTILINGUAL_WEIGHT).abs() < f64::EPSILON);
+        let half = multilingual_weight(0.5);
+        assert!(MULTILINGUAL_WEIGHT < half && half < multilingual_weight(1.0));
+        assert!(multilingual_weight(1.0) > 1.0, "it outweighs all others");
     }
 }

@@ -23,7 +23,7 @@ use crate::content::{Content, ContentCache};
 use crate::duplicates::{DuplicateGroups, references};
 use crate::indexed_catalog::IndexedCatalog;
 use crate::named::{named_datasets, with_named_first};
-use crate::ranker::{Ranker, rank_by_model};
+use crate::ranker::{Ranker, rank_by_model, share_of_unknown_words};
 use crate::rerank::{EncoderQuery, Reranked, is_value_of};
 use crate::scope::CandidateScope;
 use crate::similar::{Comparison, MAX_POOL_DATASETS};
@@ -84,6 +84,7 @@ pub(super) fn search(
         ),
     };
     let mut query = AnalyzedQuery::new(&interpreted.words, &analysis);
+    let mut unknown_words = share_of_unknown_words(&query, snapshot)?;
     let known_words = ranker.reranker.as_ref().map(|words| words as &dyn WordList);
     let mut corrections = correct_spelling(&request.query, &query, known_words, snapshot)?;
     let mut text = request.query.as_str();
@@ -93,6 +94,9 @@ pub(super) fn search(
     if let Some(replaced) = &corrections.replaced {
         interpreted = InterpretedQuery::new(replaced, snapshot)?;
         query = AnalyzedQuery::new(&interpreted.words, &analysis);
+        if replaced.split_whitespace().count() == request.query.split_whitespace().count() {
+            unknown_words = share_of_unknown_words(&query, snapshot)?;
+        } // The parts of a compound are not what its word means.
         corrections.suggestion = None;
         text = replaced;
     }
@@ -106,6 +110,7 @@ pub(super) fn search(
         snapshot,
         examples: ComparedExamples::new(comparison, &request.examples)?,
         query,
+        unknown_words,
         interpreted,
         text,
         corrections: corrections.clone(),
@@ -125,6 +130,8 @@ struct Search<'s> {
     examples: Option<ComparedExamples<'s>>,
     interpreted: InterpretedQuery,
     query: AnalyzedQuery,
+    /// Share of the words that the collection does not contain.
+    unknown_words: f64,
     /// The query of the request, with its spelling corrected.
     text: &'s str,
     corrections: Corrections,
@@ -364,8 +371,9 @@ impl Search<'_> {
             return Ok(None);
         }
         let _span = tracing::info_span!(target: "traces", "re-rank").entered();
-        self.ranker
-            .rerank(&self.interpreted.words, &self.query, self.model, scope)
+        let text = EncoderQuery::new(&self.interpreted.words, &self.query)
+            .with_unknown_words(self.unknown_words);
+        self.ranker.rerank(text, &self.query, self.model, scope)
     }
 
     /// Returns the datasets of the requested page, with duplicates merged if the request has it so, and true if further ones

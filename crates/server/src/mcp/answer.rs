@@ -8,8 +8,10 @@ pub(super) const MAX_CHARACTERS: usize = 40_000;
 
 /// Limits of the members of a result, tried in this order until the result is short enough: characters of a text, members of
 /// an array.
-const LIMITS: [(usize, usize); 6] = [
+const LIMITS: [(usize, usize); 8] = [
     (2_000, 1_000),
+    (2_000, 400),
+    (2_000, 200),
     (2_000, 100),
     (500, 50),
     (200, 20),
@@ -75,14 +77,16 @@ pub(super) fn schema() -> Map<String, Value> {
     }
 }
 
-/// Returns the response of a route as a value: JSON as it is, other formats as text.
+/// Returns the response of a route as a value: JSON as it is, the lines of other formats as a list. The list is cut between two lines,
+/// and a line of N-Triples is a whole statement.
 pub(super) fn value(media_type: &str, text: String) -> Value {
     if media_type.contains("json")
         && let Ok(value) = serde_json::from_str(&text)
     {
         return value;
     }
-    json!({ "format": media_type, "text": text })
+    let lines: Vec<&str> = text.lines().collect();
+    json!({ "format": media_type, "lines": lines })
 }
 
 /// Returns the message of a failed request.

@@ -15,7 +15,7 @@ use axum::extract::Request;
 use axum::http::header;
 use form_urlencoded::Serializer;
 use lodeseek_catalog::DatasetId;
-use lodeseek_engine::{BrowseRequest, Facet, FacetValues, SearchRequest};
+use lodeseek_engine::{BrowseRequest, Facet, FacetValues, SearchRequest, similar_ids};
 use rmcp::model::{Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Formats of SPARQL results: JSON of solutions and of `ASK`, Turtle of triples.
-const SPARQL_RESULTS: &str = "application/sparql-results+json, text/turtle;q=0.9";
+const SPARQL_RESULTS: &str = "application/sparql-results+json, application/n-triples;q=0.9";
 const JSON: &str = "application/json";
 /// Maximum number of known values of a filter that are compared with an argument: the most frequent ones.
 const MAX_KNOWN_VALUES: usize = 1000;
@@ -587,9 +587,28 @@ async fn read_dataset(
         .map_err(|error| error.message)
 }
 
+/// Returns the error for an id without a dataset, with the most similar ids.
+fn unknown_dataset(state: &AppState, id: &DatasetId) -> Result<ApiError, ApiError> {
+    let ids = state.store.ids()?;
+    let similar: Vec<&str> = similar_ids(id.as_str(), &ids)
+        .into_iter()
+        .map(DatasetId::as_str)
+        .collect();
+    if similar.is_empty() {
+        return Ok(ApiError::no_dataset(id));
+    }
+    let message = format!(
+        "there is no dataset {id}; did you mean {}?",
+        similar.join(" or ")
+    );
+    Ok(ApiError::not_found(message))
+}
+
 fn describe_dataset(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result<Value, ApiError> {
     let catalog = state.searcher.catalog();
-    let card = catalog.card(id)?.ok_or_else(|| ApiError::no_dataset(id))?;
+    let Some(card) = catalog.card(id)? else {
+        return Err(unknown_dataset(state, id)?);
+    };
     let profile = &card.profile;
     let described = PortalMetadata::read(&state.store, id)?;
     let downloads: Vec<Value> = described
@@ -642,11 +661,9 @@ fn describe_file(described: &PortalMetadata, file: &File, base: &LinkBase) -> Va
 }
 
 fn describe_schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {
-    let card = state
-        .searcher
-        .catalog()
-        .card(id)?
-        .ok_or_else(|| ApiError::no_dataset(id))?;
+    let Some(card) = state.searcher.catalog().card(id)? else {
+        return Err(unknown_dataset(state, id)?);
+    };
     Ok(json!({
         "iri": state.store.iris().dataset(id).as_str(),
         "profile": card.profile,
