@@ -211,7 +211,7 @@ fn remove_missing(entry: &mut Object) {
 
 fn is_missing(value: &Value) -> bool {
     match value {
-        Value::String(_) => scalar_text(value).is_none(),
+        Value::String(_) => stated_text(value).is_none(),
         Value::Array(values) => values.is_empty(),
         value => value.is_null(),
     }
@@ -221,20 +221,20 @@ fn is_missing(value: &Value) -> bool {
 fn take_id(entry: &mut Object) -> Result<DatasetId, String> {
     let id = ["dataset_id", "id"]
         .iter()
-        .find_map(|key| first_scalar(entry.get(*key)?));
+        .find_map(|key| first_stated_text(entry.get(*key)?));
     let id = id.ok_or("no `dataset_id` or `id`")?;
     for key in ["dataset_id", "id", "identifier"] {
-        if entry.get(key).and_then(first_scalar).as_ref() == Some(&id) {
+        if entry.get(key).and_then(first_stated_text).as_ref() == Some(&id) {
             entry.remove(key);
         }
     }
     DatasetId::new(id.as_str()).map_err(|error| error.to_string())
 }
 
-fn first_scalar(value: &Value) -> Option<String> {
+fn first_stated_text(value: &Value) -> Option<String> {
     match value {
-        Value::Array(values) => values.iter().find_map(scalar_text),
-        value => scalar_text(value),
+        Value::Array(values) => values.iter().find_map(stated_text),
+        value => stated_text(value),
     }
 }
 
@@ -259,9 +259,9 @@ fn rename_keys(entry: &mut Object) {
 /// Removes and returns the texts of a key. Values of another form stay.
 fn take_texts(entry: &mut Object, key: &str) -> Option<Vec<String>> {
     let texts: Vec<String> = match entry.get(key)? {
-        Value::Array(values) => values.iter().map(scalar_text).collect::<Option<_>>()?,
-        value if key == "tags" => split_values(&scalar_text(value)?, ';'),
-        value => vec![scalar_text(value)?],
+        Value::Array(values) => values.iter().map(stated_text).collect::<Option<_>>()?,
+        value if key == "tags" => split_values(&stated_text(value)?, ';'),
+        value => vec![stated_text(value)?],
     };
     entry.remove(key);
     (!texts.is_empty()).then_some(texts)
@@ -289,7 +289,7 @@ fn split_files(value: Value) -> Vec<Value> {
 /// Reads the files of a text or of an object. Also returns a value of which more is to be kept than the address.
 fn read_files(file: &Value) -> (Vec<Distribution>, Option<Value>) {
     let Value::Object(object) = file else {
-        let Some(text) = scalar_text(file) else {
+        let Some(text) = stated_text(file) else {
             return (Vec::new(), Some(file.clone()));
         };
         let locations = split_links(&text).into_iter().map(Location::from_text);
@@ -298,14 +298,14 @@ fn read_files(file: &Value) -> (Vec<Distribution>, Option<Value>) {
     let mut rest = object.clone();
     let Some(address) = take_first(&mut rest, &FILE_ADDRESSES)
         .as_ref()
-        .and_then(scalar_text)
+        .and_then(stated_text)
     else {
         return (Vec::new(), Some(file.clone()));
     };
     let mut distribution = Distribution::new(Location::from_text(&address));
     distribution.media_type = take_first(&mut rest, &FILE_TYPES)
         .as_ref()
-        .and_then(scalar_text);
+        .and_then(stated_text);
     let others = (!rest.is_empty()).then(|| file.clone());
     (vec![distribution], others)
 }
@@ -335,7 +335,7 @@ fn is_link(text: &str) -> bool {
 }
 
 /// Returns the text of a string or number, unless it stands for a missing value.
-pub(super) fn scalar_text(value: &Value) -> Option<String> {
+pub(super) fn stated_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),

@@ -15,7 +15,9 @@
 //! DCAT-US 3 has classes of its own. [`Profile`] selects what one of them has beyond DCAT-AP.
 
 use super::ckan_licenses::license_iri;
+use super::digest::format_hex;
 use super::theme::data_theme;
+use super::typed_fields::{MEDIA_TYPES, PART_HASH_BYTES};
 use super::{BoundingBox, DatasetId, Format, Iris};
 use lodeseek_rdf::local_name;
 use lodeseek_rdf::vocab::{
@@ -739,12 +741,8 @@ impl<'d> Writer<'d> {
     }
 
     fn part(&self, class: &str, words: &Literal) -> NamedNode {
-        let hash = Sha256::digest(words.to_string());
-        let hash: String = hash
-            .iter()
-            .take(6)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = Sha256::digest(words.to_string());
+        let hash = format_hex(&digest[..PART_HASH_BYTES]);
         self.iris.part(
             self.id,
             &format!("{}-{hash}", local_name(class).to_lowercase()),
@@ -1034,7 +1032,7 @@ pub fn standard_node(property: &str, name: &str) -> Option<NamedNode> {
         dcat::MEDIA_TYPE | dcat::COMPRESS_FORMAT | dcat::PACKAGE_FORMAT => {
             let (kind, rest) = lower.split_once('/')?;
             (is_media_type_token(kind) && is_media_type_token(rest))
-                .then(|| format!("https://www.iana.org/assignments/media-types/{kind}/{rest}"))?
+                .then(|| format!("{MEDIA_TYPES}{kind}/{rest}"))?
         }
         _ => return None,
     };

@@ -10,6 +10,7 @@
 //! distribution is always a part, as its number is its name; `owl:sameAs` keeps its IRI. Compare the concise bounded
 //! description, <https://www.w3.org/submissions/CBD/>.
 
+use super::digest::{Digest, format_hex, hash_values};
 use super::node_reader::{FOLDER, MAX_TEXT_BYTES, NodeReader, is_relative, is_short};
 use super::statement::{Node, Statement, Value, reference_node};
 use super::typed_fields::{self, date_literal, iri_or_literal, part_name};
@@ -21,7 +22,6 @@ use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, local_name};
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, NamedNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ const ADDRESSES: &[&str] = &[
     dcat::LANDING_PAGE,
 ];
 
-type Color = [u8; 16];
+type Color = Digest;
 type Link = (&'static str, TermId);
 
 /// Index of a catalogue's graph: datasets, and the resources that link to them.
@@ -495,13 +495,13 @@ impl<'g> BoundedDescription<'g> {
             neighbours.push([self.graph().term(*predicate).text().as_bytes(), &color].concat());
         }
         neighbours.sort_unstable();
-        hash_pieces(std::iter::once(&initial[..]).chain(neighbours.iter().map(Vec::as_slice)))
+        hash_values(std::iter::once(&initial[..]).chain(neighbours.iter().map(Vec::as_slice)))
     }
 
     fn initial_color(&self, node: TermId) -> Color {
         let graph = self.graph();
         if let TermRef::Iri(iri) = graph.term(node) {
-            return hash_pieces([color_text(iri).as_bytes()]);
+            return hash_values([color_text(iri).as_bytes()]);
         }
         let triples = self.index.triples(node).iter();
         let mut lines: Vec<String> = triples
@@ -515,7 +515,7 @@ impl<'g> BoundedDescription<'g> {
             })
             .collect();
         lines.sort_unstable();
-        hash_pieces(lines.iter().map(String::as_bytes))
+        hash_values(lines.iter().map(String::as_bytes))
     }
 
     /// Returns the sort key of a node: its IRI, else its colour. Parts of a stored description keep their names.
@@ -528,7 +528,10 @@ impl<'g> BoundedDescription<'g> {
             _ => (
                 true,
                 0,
-                self.colors.get(&node).map(format_color).unwrap_or_default(),
+                self.colors
+                    .get(&node)
+                    .map(|color| format_hex(color))
+                    .unwrap_or_default(),
             ),
         }
     }
@@ -562,7 +565,7 @@ impl<'g> BoundedDescription<'g> {
             .collect();
         Some(Node::Part(part_name(
             &kind,
-            &[&format_color(self.colors.get(&node)?)],
+            &[&format_hex(self.colors.get(&node)?)],
         )))
     }
 }
@@ -586,21 +589,6 @@ fn color_text(iri: &str) -> Cow<'_, str> {
         Some(path) => Cow::Owned(format!("file:///catalog-folder/{path}")),
         None => Cow::Borrowed(iri),
     }
-}
-
-fn hash_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Color {
-    let mut digest = Sha256::new();
-    for piece in pieces {
-        digest.update((piece.len() as u64).to_le_bytes());
-        digest.update(piece);
-    }
-    let mut color = Color::default();
-    color.copy_from_slice(&digest.finalize()[..16]);
-    color
-}
-
-fn format_color(color: &Color) -> String {
-    color.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Nodes of the typed fields, with their names in the statements.

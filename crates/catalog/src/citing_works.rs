@@ -9,6 +9,7 @@
 //! `title` and `datasets`, the ids of the datasets that the work uses, are required. `lodeseek-lab tag` calls the latter
 //! `positives`; both names are accepted. White space in an id becomes `_`, as in Papers with Code catalogues.
 
+use super::digest::format_hex;
 use super::typed_fields::date_literal;
 use super::{CatalogError, DatasetId, InvalidDatasetId, Iris};
 use lodeseek_rdf::dump;
@@ -23,6 +24,8 @@ use std::path::Path;
 
 /// Maximum size of a line in bytes: 1 MiB. Parsed JSON can have many times the size of its text.
 const MAX_LINE_BYTES: u64 = 1 << 20;
+/// Length of the digest in a key, in bytes.
+const KEY_BYTES: usize = 16;
 /// Maximum length of the reason for which a line is not read, in characters.
 const MAX_REASON_CHARACTERS: usize = 200;
 
@@ -52,11 +55,7 @@ impl CitingWork {
             .url
             .clone()
             .unwrap_or_else(|| format!("{}\n{:?}", self.title, self.year));
-        Sha256::digest(identity)
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        format_hex(&Sha256::digest(identity)[..KEY_BYTES])
     }
 
     /// Returns the text that is encoded: title and abstract.

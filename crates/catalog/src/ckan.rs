@@ -422,7 +422,7 @@ fn with_extras(mut package: Object) -> (Object, Vec<(String, Value)>) {
     let extras: Vec<(String, Value)> = match package.remove("extras") {
         // The first two versions of the API have an object.
         Some(Value::Object(extras)) => extras.into_iter().collect(),
-        Some(extras) => into_list(Some(extras))
+        Some(extras) => parse_list(Some(extras))
             .into_iter()
             .flat_map(keyed_extra)
             .collect(),
@@ -467,7 +467,8 @@ fn keyed_extra(extra: Value) -> Vec<(String, Value)> {
     std::iter::once((key, value)).chain(rest).collect()
 }
 
-fn into_list(value: Option<Value>) -> Vec<Value> {
+/// Returns the values of a key: those of a list, also of one in a JSON text, or the value alone.
+fn parse_list(value: Option<Value>) -> Vec<Value> {
     match value {
         Some(Value::Array(values)) => values,
         Some(Value::Null) | None => Vec::new(),
@@ -515,7 +516,7 @@ fn add_tags(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
         );
     }
     let mut others = Vec::new();
-    for tag in into_list(tags) {
+    for tag in parse_list(tags) {
         let Value::Object(mut tag) = tag else {
             builder.title(node, "tags", dcat::KEYWORD, &tag);
             continue;
@@ -563,7 +564,7 @@ fn drop_value(object: &mut Object, key: &str, value: &Value) {
 
 /// Adds the groups as themes.
 fn add_groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    for group in into_list(package.remove("groups")) {
+    for group in parse_list(package.remove("groups")) {
         let mut group = match group {
             Value::Object(group) => group,
             name => Object::from_iter([("name".to_owned(), name)]),
@@ -595,7 +596,7 @@ fn add_groups(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 /// Adds the themes of Italy's profile: codes of the European data themes, each with the IRIs of its subthemes.
 fn aggregated_themes(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
     let mut others = Vec::new();
-    for theme in into_list(package.remove("themes_aggregate")) {
+    for theme in parse_list(package.remove("themes_aggregate")) {
         let Value::Object(mut theme) = theme else {
             others.push(theme);
             continue;
@@ -603,7 +604,7 @@ fn aggregated_themes(package: &mut Object, node: &Subject, builder: &mut DcatBui
         if let Some(code) = take_text(&mut theme, "theme") {
             builder.resource(node, dcat::THEME, &format!("{DATA_THEMES}{code}"));
         }
-        for subtheme in into_list(theme.remove("subthemes")) {
+        for subtheme in parse_list(theme.remove("subthemes")) {
             match scalar_text(&subtheme) {
                 Some(iri) => builder.resource(node, dcterms::SUBJECT, &iri),
                 None => others.push(subtheme),
@@ -732,7 +733,7 @@ fn collect_role(package: &mut Object, role: &str, keys: &[&str]) -> Value {
 }
 
 fn add_places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
-    let mut coverage = into_list(package.remove("spatial_coverage"));
+    let mut coverage = parse_list(package.remove("spatial_coverage"));
     let keys = [
         ("spatial", "geom"),
         ("spatial_text", "text"),
@@ -821,7 +822,7 @@ fn add_times(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
 /// Returns the resources: objects, or addresses alone.
 fn take_resources(package: &mut Object) -> Vec<Object> {
     let mut resources = Vec::new();
-    for resource in into_list(package.remove("resources")) {
+    for resource in parse_list(package.remove("resources")) {
         resources.push(match resource {
             Value::Object(resource) => resource,
             url => Object::from_iter([("url".to_owned(), url)]),
@@ -907,7 +908,7 @@ fn add_distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder)
         resource.remove("display_name");
     }
     add_checksum(&mut resource, &part, builder);
-    for service in into_list(resource.remove("access_services")) {
+    for service in parse_list(resource.remove("access_services")) {
         let service_node = builder.part(&part, dcat::ACCESS_SERVICE, dcat::DATA_SERVICE);
         match service {
             Value::Object(mut service) => {

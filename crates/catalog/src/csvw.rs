@@ -5,6 +5,7 @@
 //! <https://www.w3.org/TR/tabular-metadata/>
 
 use super::dcat_builder::{Object, scalar_text, take_text};
+use super::typed_fields::MEDIA_TYPES;
 use lodeseek_rdf::vocab::{PREFIXES, csvw};
 use serde_json::{Value, json};
 
@@ -185,7 +186,7 @@ fn build_distribution(table: Value) -> Result<Value, String> {
     }
     table.insert("@type".to_owned(), json!("dcat:Distribution"));
     table.insert("dcat:downloadURL".to_owned(), json!({"@id": url}));
-    let media_type = format!("https://www.iana.org/assignments/media-types/text/{kind}");
+    let media_type = format!("{MEDIA_TYPES}text/{kind}");
     table.insert("dcat:mediaType".to_owned(), json!({"@id": media_type}));
     Ok(Value::Object(table))
 }

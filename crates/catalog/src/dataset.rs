@@ -4,6 +4,7 @@ use super::addresses::is_unsafe_address;
 use super::node_reader::MAX_TEXT_BYTES;
 use super::{EntryKey, Node, Statement, Value, typed_fields};
 use lodeseek_ranking::DatasetId;
+use lodeseek_rdf::language_rank;
 use lodeseek_rdf::vocab::dcat;
 use oxrdf::Literal;
 use rustc_hash::FxHashSet;
@@ -37,21 +38,7 @@ impl Text {
 pub fn select_text<'t>(texts: &'t [Text], languages: &[&str]) -> Option<&'t Text> {
     texts
         .iter()
-        .min_by_key(|text| language_rank(text, languages))
-}
-
-/// Returns the position of the text's language in the list of languages, best first. Texts without a language follow, then other languages.
-fn language_rank(text: &Text, languages: &[&str]) -> usize {
-    match &text.language {
-        None => languages.len(),
-        Some(tag) => {
-            let primary = tag.split('-').next().unwrap_or(tag);
-            languages
-                .iter()
-                .position(|language| language.eq_ignore_ascii_case(primary))
-                .unwrap_or(languages.len() + 1)
-        }
-    }
+        .min_by_key(|text| language_rank(text.language.as_deref(), languages))
 }
 
 /// A person or organisation.
@@ -619,6 +606,10 @@ mod tests {
         );
         assert_eq!(
             select_text(&texts, &["de", "en"]).map(|t| t.value.as_str()),
+            Some("Bäume")
+        );
+        assert_eq!(
+            select_text(&texts, &["de-AT"]).map(|t| t.value.as_str()),
             Some("Bäume")
         );
     }

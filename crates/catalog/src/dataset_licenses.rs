@@ -4,7 +4,7 @@ use super::names::{
     LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, is_address, license_text, sort_addresses_first,
 };
 use super::statement::StatementIndex;
-use super::typed_fields::distribution_part;
+use super::typed_fields::{distribution_part, states_property};
 use super::{Dataset, Node, Text, Value, select_text};
 use lodeseek_rdf::vocab::dcterms;
 use rustc_hash::FxHashSet;
@@ -53,11 +53,8 @@ impl Dataset {
         let Some(license) = &self.metadata.license else {
             return false;
         };
-        if !self
-            .extra_statements
-            .iter()
-            .any(|one| one.subject == Node::Dataset && one.predicate == dcterms::LICENSE)
-        {
+        // Without such a statement, no index of all statements is made.
+        if !states_property(&self.extra_statements, dcterms::LICENSE) {
             return false;
         }
         let statements = StatementIndex::new(&self.extra_statements);

@@ -11,7 +11,7 @@ use super::{box_of_geojson, box_of_gml, box_of_text};
 use lodeseek_rdf::vocab::{
     adms, dcat, dcterms, foaf, geosparql, locn, org, rdf, rdfs, schema, skos, vcard,
 };
-use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
+use lodeseek_rdf::{TripleGraph, TripleGraphBuilder, local_name};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -232,7 +232,7 @@ impl DcatBuilder {
     ) {
         let slot = Slot {
             subject,
-            key: local_property_name(property),
+            key: local_name(property),
             property,
             kind,
         };
@@ -252,7 +252,7 @@ impl DcatBuilder {
         self.add_resource(
             Slot {
                 subject,
-                key: local_property_name(property),
+                key: local_name(property),
                 property,
                 kind: FieldKind::Resource,
             },
@@ -266,7 +266,7 @@ impl DcatBuilder {
         self.add_interval(
             Slot {
                 subject,
-                key: local_property_name(property),
+                key: local_name(property),
                 property,
                 kind: FieldKind::Period,
             },
@@ -577,11 +577,7 @@ impl DcatBuilder {
             return;
         }
         let texts = match &value {
-            Value::Array(values)
-                if values
-                    .iter()
-                    .all(|value| !value.is_object() && !value.is_array()) =>
-            {
+            Value::Array(values) if values.iter().all(is_scalar) => {
                 values.iter().map(format_plain).collect()
             }
             value => vec![format_plain(value)],
@@ -1301,10 +1297,6 @@ pub(super) fn is_placeholder(text: &str) -> bool {
             .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-fn local_property_name(property: &str) -> &str {
-    lodeseek_rdf::local_name(property)
-}
-
 pub(super) fn is_text_or_list(value: &Value) -> bool {
     is_scalar(value)
         || value
@@ -1312,7 +1304,8 @@ pub(super) fn is_text_or_list(value: &Value) -> bool {
             .is_some_and(|values| values.iter().all(is_scalar))
 }
 
-fn is_scalar(value: &Value) -> bool {
+/// If true, the value is neither an object nor a list.
+pub(super) fn is_scalar(value: &Value) -> bool {
     !value.is_object() && !value.is_array()
 }
 

@@ -3,7 +3,9 @@
 //! <https://resources.data.gov/resources/dcat-us-3/>
 
 use super::addresses::{Address, parse_address};
-use super::dcat_builder::{Object, is_box, is_geometry, is_text_or_list, prune, scalar_texts};
+use super::dcat_builder::{
+    Object, is_box, is_geometry, is_scalar, is_text_or_list, prune, scalar_texts,
+};
 use super::languages::texts_by_language;
 use lodeseek_rdf::vocab::{dcterms, geosparql, schema};
 use rustc_hash::FxHashSet;
@@ -199,9 +201,7 @@ impl Converter<'_> {
             )
         });
         others.retain(|key, _| !literal.contains_key(key));
-        let is_valid = literal
-            .get("@value")
-            .is_some_and(|value| !value.is_array() && !value.is_object());
+        let is_valid = literal.get("@value").is_some_and(is_scalar);
         if is_valid && others.is_empty() {
             return Value::Object(literal);
         }
@@ -266,16 +266,10 @@ fn id_property(value: &Value) -> Option<Value> {
 
 /// Returns a value of a key that the schema does not have.
 fn additional_property(key: &str, value: &Value) -> Value {
-    let texts = match value {
-        Value::Array(values)
-            if values
-                .iter()
-                .all(|value| !value.is_object() && !value.is_array()) =>
-        {
-            scalar_texts(value)
-        }
-        Value::Array(_) | Value::Object(_) => vec![value.to_string()],
-        scalar => scalar_texts(scalar),
+    let texts = if is_text_or_list(value) {
+        scalar_texts(value)
+    } else {
+        vec![value.to_string()]
     };
     json!({"@type": schema::PROPERTY_VALUE, schema::NAME: key, schema::VALUE: texts})
 }

@@ -10,11 +10,11 @@
 //! and labels of blank nodes have no effect. Graphs that are too large or complex for that are compared with their
 //! labels, and the reason reports it.
 
+use super::digest::{Digest, hash_values};
 use super::{Dataset, DatasetId, Node, Value, plain_text};
 use lodeseek_rdf::vocab::{adms, dcterms, owl, prov, skos};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of datasets that share a key.
@@ -86,13 +86,9 @@ impl Content {
     }
 }
 
-/// First 16 bytes of the SHA-256 of the values of a key or title. Digests save memory: a million datasets have about ten million keys.
-type Digest = [u8; DIGEST_BYTES];
-const DIGEST_BYTES: usize = 16;
-
 /// Serialization of a digest as hexadecimal digits.
 mod hexadecimal {
-    use super::{DIGEST_BYTES, Digest};
+    use crate::digest::{DIGEST_BYTES, Digest};
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -110,18 +106,7 @@ mod hexadecimal {
     }
 }
 
-fn hash_values<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Digest {
-    let mut hash = Sha256::new();
-    for value in values {
-        hash.update(value.len().to_le_bytes());
-        hash.update(value);
-    }
-    let mut digest = Digest::default();
-    digest.copy_from_slice(&hash.finalize()[..DIGEST_BYTES]);
-    digest
-}
-
-/// A key. Datasets that share one are duplicates.
+/// A key. Datasets that share one are duplicates. Digests save memory: a million datasets have about ten million keys.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct Key {
     reason: Reason,

@@ -5,6 +5,7 @@
 //! grows may thus need longer ids for entries that were loaded before. The key of an entry does not depend on the other
 //! entries: a home or a harvest finds the id under which it has the dataset.
 
+use super::digest::format_hex;
 use super::statement::{listed_id, listed_node, reference_of};
 use super::typed_fields;
 use super::{Dataset, DatasetId, Node, Problem, Statement, Value};
@@ -214,12 +215,7 @@ impl Dataset {
             digest.update(line.as_bytes());
             digest.update(b"\n");
         }
-        let hex: String = digest
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        hex[..KEY_HASH_DIGITS].to_owned()
+        format_hex(&digest.finalize()[..KEY_HASH_DIGITS / 2])
     }
 }
 

@@ -17,6 +17,7 @@ mod dataset;
 mod dataset_licenses;
 pub mod dcat;
 mod dcat_us;
+mod digest;
 mod description_fields;
 mod direct_values;
 mod dublin_core;

@@ -8,7 +8,7 @@
 //! V. Viswanathan et al.: *DataFinder: Scientific Dataset Recommendation from Natural Language Descriptions*, ACL
 //! 2023.
 
-use super::acordar::scalar_text;
+use super::acordar::stated_text;
 use super::dcat_builder::{DcatBuilder, Object, prune_object};
 use super::json_entries::finish_entry;
 use super::{Catalog, CatalogError, Dataset, DatasetId, Metadata, Scheme, Text, Theme, Work};
@@ -281,7 +281,7 @@ fn read_paper(value: &Value) -> Option<Work> {
             iri: find_text(paper, "url"),
             issued: None,
         }),
-        other => scalar_text(other).map(|title| Work {
+        other => stated_text(other).map(|title| Work {
             title,
             iri: None,
             issued: None,
@@ -300,7 +300,7 @@ fn read_themes(value: Option<&Value>, scheme: Scheme) -> impl Iterator<Item = Th
                 iri: find_text(theme, "url"),
             })
         }
-        other => scalar_text(other).map(|label| Theme {
+        other => stated_text(other).map(|label| Theme {
             label,
             scheme,
             iri: None,
@@ -309,7 +309,7 @@ fn read_themes(value: Option<&Value>, scheme: Scheme) -> impl Iterator<Item = Th
 }
 
 fn find_text(entry: &Map<String, Value>, key: &str) -> Option<String> {
-    scalar_text(entry.get(key)?)
+    stated_text(entry.get(key)?)
 }
 
 fn find_strings(entry: &Map<String, Value>, key: &str) -> Vec<String> {
@@ -318,7 +318,7 @@ fn find_strings(entry: &Map<String, Value>, key: &str) -> Vec<String> {
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .filter_map(scalar_text)
+        .filter_map(stated_text)
         .collect()
 }
 

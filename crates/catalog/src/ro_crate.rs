@@ -5,7 +5,7 @@
 //! <https://www.researchobject.org/ro-crate/specification/1.2/>
 
 use super::node_reader::FOLDER;
-use super::{Dataset, Node, Value};
+use super::{Dataset, Node, Value, schema_org};
 use lodeseek_rdf::vocab::{dcterms, rdf};
 use lodeseek_rdf::{TermId, TermRef, Triple, TripleGraph, TripleGraphBuilder};
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple as OxTriple};
@@ -81,8 +81,10 @@ pub(super) fn to_schema_org(graph: &TripleGraph, base: &str) -> Option<TripleGra
         let object = writer
             .node(triple.object)
             .map_or_else(|| graph.to_term(triple.object), Term::from);
-        let name = schema_name(graph.term(triple.predicate));
-        if property == rdf::TYPE && schema_name(graph.term(triple.object)) == Some("Dataset") {
+        let name = schema_org::local_name(graph.term(triple.predicate));
+        if property == rdf::TYPE
+            && schema_org::local_name(graph.term(triple.object)) == Some("Dataset")
+        {
             if triple.subject != entry.root {
                 writer.add(
                     subject,
@@ -159,13 +161,6 @@ impl Writer<'_> {
 
 fn schema_iri(name: &str) -> String {
     format!("{}{name}", SCHEMA[0])
-}
-
-fn schema_name(term: TermRef<'_>) -> Option<&str> {
-    let TermRef::Iri(iri) = term else { return None };
-    SCHEMA
-        .iter()
-        .find_map(|namespace| iri.strip_prefix(namespace))
 }
 
 /// Iterates over the triples of a property of schema.org.
@@ -289,7 +284,7 @@ fn find_parts(graph: &TripleGraph, root: TermId) -> (Vec<TermId>, Vec<TermId>) {
                 .map(|one| graph.term(one.object));
             if classes.any(|class| {
                 matches!(
-                    schema_name(class),
+                    schema_org::local_name(class),
                     Some("MediaObject" | "ImageObject" | "VideoObject" | "AudioObject")
                 )
             }) {

@@ -3,7 +3,7 @@
 use super::statement::StatementIndex;
 use super::{Dataset, Node, Value, name_of_iri};
 use lodeseek_rdf::vocab::{dcat, dcterms, rdfs, schema, skos};
-use lodeseek_rdf::{language_name, local_name};
+use lodeseek_rdf::{language_name, language_rank, local_name};
 
 /// Data themes of the Publications Office of the European Union: (end of the IRI, name). Most European portals use
 /// these IRIs without labels.
@@ -97,11 +97,13 @@ fn language_of_text(text: &str) -> String {
     if is_tag { language_name(text) } else { text }.to_owned()
 }
 
-/// Rank of a label in another language than English.
-const OTHER_LANGUAGE_RANK: u8 = 2;
+/// Languages of the labels, best first.
+const LABEL_LANGUAGES: [&str; 1] = ["en"];
+/// Rank of a label in another language, by [`language_rank`]. Labels without a language precede it.
+const OTHER_LANGUAGE_RANK: usize = LABEL_LANGUAGES.len() + 1;
 
 /// Returns the label of a node for an English reader, and the rank of its language.
-fn find_label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u8)> {
+fn find_label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, usize)> {
     let labels = [skos::PREF_LABEL, rdfs::LABEL, schema::NAME]
         .into_iter()
         .flat_map(|property| statements.values(node, property));
@@ -109,16 +111,12 @@ fn find_label(statements: &StatementIndex<'_>, node: &Node) -> Option<(String, u
         Value::Literal(literal) => Some(literal),
         Value::Node(_) => None,
     });
-    let best = literals.min_by_key(|literal| language_rank(literal))?;
-    Some((best.value().trim().to_owned(), language_rank(best)))
-}
-
-fn language_rank(literal: &oxrdf::Literal) -> u8 {
-    match literal.language() {
-        Some(tag) if tag.starts_with("en") => 0,
-        None => 1,
-        Some(_) => OTHER_LANGUAGE_RANK,
-    }
+    let ranked = literals.map(|literal| {
+        let rank = language_rank(literal.language(), &LABEL_LANGUAGES);
+        (literal.value().trim(), rank)
+    });
+    let (label, rank) = ranked.min_by_key(|(_, rank)| *rank)?;
+    Some((label.to_owned(), rank))
 }
 
 /// Number of data themes of the European Union.

@@ -1,6 +1,7 @@
 //! Converts the typed fields of a dataset to statements.
 
 use super::addresses::is_unsafe_address;
+use super::digest::{format_hex, hash_values};
 use super::names::{CONCEPT_CODES, CONCEPT_LABELS};
 use super::statement::{Node, Statement, Value};
 use super::{
@@ -11,13 +12,14 @@ use lodeseek_rdf::{local_name, words};
 use oxrdf::{Literal, NamedNode};
 use oxsdatatypes::{Date, DateTime, GYear, GYearMonth};
 use rustc_hash::FxHashSet;
-use sha2::{Digest, Sha256};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
 /// Datatype of an identifier that was an IRI.
 pub(super) const ANY_URI: &str = "http://www.w3.org/2001/XMLSchema#anyURI";
+/// Length of the hash in the name of a part, in bytes.
+pub(super) const PART_HASH_BYTES: usize = 6;
 /// Namespace of IANA's media types, as used by DCAT.
-const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
+pub(super) const MEDIA_TYPES: &str = "https://www.iana.org/assignments/media-types/";
 
 /// Returns the statements of the typed fields.
 ///
@@ -70,18 +72,8 @@ pub(super) fn statements(
 /// Returns the name of a part from its kind and a hash of its content. The same content has the same name in every
 /// run.
 pub(super) fn part_name(kind: &str, content: &[&str]) -> String {
-    let mut digest = Sha256::new();
-    for piece in content {
-        digest.update((piece.len() as u64).to_le_bytes());
-        digest.update(piece.as_bytes());
-    }
-    let hash = digest.finalize();
-    let hex: String = hash
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("{kind}-{hex}")
+    let digest = hash_values(content.iter().map(|piece| piece.as_bytes()));
+    format!("{kind}-{}", format_hex(&digest[..PART_HASH_BYTES]))
 }
 
 /// If true, there is a statement about the dataset with this property.

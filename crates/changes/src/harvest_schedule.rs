@@ -89,23 +89,29 @@ impl HarvestSchedule {
     /// Harvests one source, logs the outcome and adds it to the operator's list of tasks.
     fn harvest_and_report(&self, scheduled: &ScheduledSource, live: &Live) {
         let source = &scheduled.source;
-        let outcome = self
-            .harvest(scheduled, live)
-            .map_err(|error| error_chain(error.as_ref()));
-        match &outcome {
-            Ok(summary) => tracing::info!("harvested {summary}"),
-            Err(message) => {
-                tracing::error!("harvest: {message}; retrying at the next scheduled time")
+        let outcome = match self.harvest(scheduled, live) {
+            Ok((summary, failure)) => {
+                tracing::info!("harvested {summary}");
+                match failure {
+                    Some(failure) => Err(format!("{source}: {summary}; {failure}")),
+                    None => Ok(summary),
+                }
             }
-        }
-        live.record(
-            "harvest",
-            outcome.map_err(|message| format!("{source}: {message}")),
-        );
+            Err(error) => {
+                let message = error_chain(error.as_ref());
+                tracing::error!("harvest: {message}; retrying at the next scheduled time");
+                Err(format!("{source}: {message}"))
+            }
+        };
+        live.record("harvest", outcome);
     }
 
-    /// Harvests one source and returns a summary of one line. A source that could not be read, or only in part, is an error.
-    fn harvest(&self, scheduled: &ScheduledSource, live: &Live) -> Result<String, BoxError> {
+    /// Harvests one source. Returns a summary of one line, and the first reason why a part of the source was not read.
+    fn harvest(
+        &self,
+        scheduled: &ScheduledSource,
+        live: &Live,
+    ) -> Result<(String, Option<String>), BoxError> {
         let _harvest = acquire_for_schedule(live);
         let sources = [scheduled.source.clone()];
         let mut policy = self.policy.clone();
@@ -147,16 +153,9 @@ impl HarvestSchedule {
         let encoded = live.update_vectors_and_statistics()?;
         drop(change);
         log_failures(&report, &problems);
-        let summary = format_summary(&report, encoded);
-        match report
-            .sources
-            .iter()
-            .flat_map(|source| &source.failed)
-            .next()
-        {
-            Some(failure) => Err(format!("{summary}; {}", failure.reason).into()),
-            None => Ok(summary),
-        }
+        let mut failures = report.sources.iter().flat_map(|source| &source.failed);
+        let failure = failures.next().map(|failure| failure.reason.clone());
+        Ok((format_summary(&report, encoded), failure))
     }
 }
 

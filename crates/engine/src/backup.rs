@@ -13,6 +13,7 @@
 //! The copy is consistent without stopping the server: RocksDB makes a checkpoint of hard links, the files of the index's
 //! last commit are linked while their deletion is locked, and graph files never change.
 
+use super::integrity::remove_folder;
 use super::translations::DictionaryFile;
 use super::{EngineError, index_folder, vectors_folder};
 use lodeseek_index::vectors;
@@ -270,11 +271,6 @@ pub enum BackupError {
     Busy,
 }
 
-fn io_error(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
-    let path = path.to_owned();
-    move |cause| EngineError::Io { path, cause }
-}
-
 /// Writes a backup of the home of an open store to a folder, and deletes what only earlier backups there needed. `settings` are the
 /// files that the settings of the home name: those inside the home are copied, and the report lists the others. `now` is recorded
 /// as its time. `on_progress` gets the number of files done and of all files.
@@ -312,7 +308,7 @@ pub fn backup(
         &serde_json::to_vec_pretty(&manifest)?,
     )?;
     for path in &unused {
-        fs::remove_file(path).map_err(io_error(path))?;
+        fs::remove_file(path).map_err(EngineError::io(path))?;
     }
     Ok(BackupReport {
         datasets: manifest.datasets,
@@ -346,7 +342,7 @@ pub fn copy_home<S: ContentSink>(
     let checkpoint = Checkpoint::new(store.home())?;
     for _ in 0..MAX_COPY_ATTEMPTS {
         let generation = store.generation();
-        checkpoint.clear()?;
+        remove_folder(&checkpoint.0)?;
         let mut copier = Copier {
             previous,
             sink: &mut *sink,
@@ -372,17 +368,17 @@ pub fn copy_home<S: ContentSink>(
 fn open_target(home: &Path, target: &Path) -> Result<Option<HomeManifest>, EngineError> {
     create_private_folder(target)?;
     let (home, folder) = (
-        home.canonicalize().map_err(io_error(home))?,
-        target.canonicalize().map_err(io_error(target))?,
+        home.canonicalize().map_err(EngineError::io(home))?,
+        target.canonicalize().map_err(EngineError::io(target))?,
     );
     if folder.starts_with(&home) {
         return Err(target_error(target, "it is inside the home"));
     }
     let mut names = BTreeSet::new();
-    for entry in fs::read_dir(target).map_err(io_error(target))? {
+    for entry in fs::read_dir(target).map_err(EngineError::io(target))? {
         names.insert(
             entry
-                .map_err(io_error(target))?
+                .map_err(EngineError::io(target))?
                 .file_name()
                 .to_string_lossy()
                 .into_owned(),
@@ -444,7 +440,7 @@ fn lock_target(target: &Path) -> Result<File, EngineError> {
         .truncate(false)
         .write(true)
         .open(&path)
-        .map_err(io_error(&path))?;
+        .map_err(EngineError::io(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => Err(BackupError::InUse(target.to_owned()).into()),
@@ -458,24 +454,14 @@ struct Checkpoint(PathBuf);
 impl Checkpoint {
     fn new(home: &Path) -> Result<Self, EngineError> {
         let checkpoint = Self(home.join(CHECKPOINT));
-        checkpoint.clear()?;
+        remove_folder(&checkpoint.0)?;
         Ok(checkpoint)
-    }
-
-    fn clear(&self) -> Result<(), EngineError> {
-        match fs::remove_dir_all(&self.0) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(EngineError::Io {
-                path: self.0.clone(),
-                cause,
-            }),
-            _ => Ok(()),
-        }
     }
 }
 
 impl Drop for Checkpoint {
     fn drop(&mut self) {
-        if let Err(error) = self.clear() {
+        if let Err(error) = remove_folder(&self.0) {
             tracing::warn!(%error, "cannot delete the links of a backup; the next backup deletes them");
         }
     }
@@ -516,7 +502,7 @@ fn list_sources(
     }
     let store_folder = if store.is_writable() {
         let folder = checkpoint.0.join("store");
-        fs::create_dir_all(&checkpoint.0).map_err(io_error(&checkpoint.0))?;
+        fs::create_dir_all(&checkpoint.0).map_err(EngineError::io(&checkpoint.0))?;
         store.checkpoint(&folder)?;
         folder
     } else {
@@ -602,7 +588,7 @@ fn add_setting_files(
         Ok(metadata) => metadata,
         // The report lists it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(cause) => return Err(io_error(path)(cause)),
+        Err(cause) => return Err(EngineError::io(path)(cause)),
     };
     if metadata.is_file() {
         sources.push(Source {
@@ -611,8 +597,8 @@ fn add_setting_files(
             is_append_only: false,
         });
     } else if metadata.is_dir() && depth < MAX_SETTING_DEPTH {
-        for entry in fs::read_dir(path).map_err(io_error(path))? {
-            let path = entry.map_err(io_error(path))?.path();
+        for entry in fs::read_dir(path).map_err(EngineError::io(path))? {
+            let path = entry.map_err(EngineError::io(path))?.path();
             let last = path.file_name().unwrap_or_default().to_string_lossy();
             add_setting_files(&format!("{name}/{last}"), &path, depth + 1, sources)?;
         }
@@ -675,10 +661,10 @@ impl<S: ContentSink> Copier<'_, S> {
         let path = path.as_path();
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            file => file.map_err(io_error(path))?,
+            file => file.map_err(EngineError::io(path))?,
         };
-        let metadata = file.metadata().map_err(io_error(path))?;
-        let modified = to_nanoseconds(metadata.modified().map_err(io_error(path))?);
+        let metadata = file.metadata().map_err(EngineError::io(path))?;
+        let modified = to_nanoseconds(metadata.modified().map_err(EngineError::io(path))?);
         let before = self
             .previous
             .filter(|_| is_append_only)
@@ -715,20 +701,15 @@ fn files_below(path: &Path) -> Result<Vec<PathBuf>, EngineError> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => {
-            return Err(EngineError::Io {
-                path: path.to_owned(),
-                cause,
-            });
-        }
+        Err(cause) => return Err(EngineError::io(path)(cause)),
     };
     if metadata.is_file() {
         return Ok(vec![path.to_owned()]);
     }
     let mut found = Vec::new();
     if metadata.is_dir() {
-        for entry in fs::read_dir(path).map_err(io_error(path))? {
-            found.extend(files_below(&entry.map_err(io_error(path))?.path())?);
+        for entry in fs::read_dir(path).map_err(EngineError::io(path))? {
+            found.extend(files_below(&entry.map_err(EngineError::io(path))?.path())?);
         }
     }
     found.sort();
@@ -753,23 +734,23 @@ impl ContentSink for FolderSink<'_> {
 
     fn put(&mut self, _: &Path, mut source: File) -> Result<(u64, String), EngineError> {
         let objects = self.target.join(OBJECTS);
-        fs::create_dir_all(&objects).map_err(io_error(&objects))?;
+        fs::create_dir_all(&objects).map_err(EngineError::io(&objects))?;
         let temporary = objects.join("new");
-        let mut file = File::create(&temporary).map_err(io_error(&temporary))?;
+        let mut file = File::create(&temporary).map_err(EngineError::io(&temporary))?;
         let (bytes, sha256) =
-            copy_and_hash(&mut source, &mut file).map_err(io_error(&temporary))?;
+            copy_and_hash(&mut source, &mut file).map_err(EngineError::io(&temporary))?;
         let object = object_path(self.target, &sha256);
         if object
             .metadata()
             .is_ok_and(|metadata| metadata.len() == bytes)
         {
-            fs::remove_file(&temporary).map_err(io_error(&temporary))?;
+            fs::remove_file(&temporary).map_err(EngineError::io(&temporary))?;
             return Ok((bytes, sha256));
         }
-        file.sync_all().map_err(io_error(&temporary))?;
+        file.sync_all().map_err(EngineError::io(&temporary))?;
         let folder = object.parent().unwrap_or(&objects);
-        fs::create_dir_all(folder).map_err(io_error(folder))?;
-        fs::rename(&temporary, &object).map_err(io_error(&object))?;
+        fs::create_dir_all(folder).map_err(EngineError::io(folder))?;
+        fs::rename(&temporary, &object).map_err(EngineError::io(&object))?;
         self.copied_files += 1;
         self.copied_bytes += bytes;
         Ok((bytes, sha256))
@@ -845,20 +826,15 @@ pub fn restore(
     let is_empty = match fs::read_dir(home) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-        Err(cause) => {
-            return Err(EngineError::Io {
-                path: home.to_owned(),
-                cause,
-            });
-        }
+        Err(cause) => return Err(EngineError::io(home)(cause)),
     };
     if !is_empty && !marker.exists() {
         return Err(BackupError::NotEmpty(home.to_owned()).into());
     }
     create_private_folder(home)?;
-    make_private(home).map_err(io_error(home))?;
-    let mark = create_private_file(&marker).map_err(io_error(&marker))?;
-    mark.sync_all().map_err(io_error(&marker))?;
+    make_private(home).map_err(EngineError::io(home))?;
+    let mark = create_private_file(&marker).map_err(EngineError::io(&marker))?;
+    mark.sync_all().map_err(EngineError::io(&marker))?;
     sync_folder(home)?;
     let mut report = RestoreReport {
         created: manifest.created.clone(),
@@ -886,12 +862,12 @@ pub fn restore(
         report.bytes += file.bytes;
     }
     let lock = home.join(LOCK);
-    create_private_file(&lock).map_err(io_error(&lock))?;
+    create_private_file(&lock).map_err(EngineError::io(&lock))?;
     // All files must be there, also after a loss of power, before the mark is not.
     for folder in &folders {
         sync_folder(folder)?;
     }
-    fs::remove_file(&marker).map_err(io_error(&marker))?;
+    fs::remove_file(&marker).map_err(EngineError::io(&marker))?;
     Ok(report)
 }
 
@@ -900,7 +876,7 @@ fn sync_folder(folder: &Path) -> Result<(), EngineError> {
     #[cfg(unix)]
     File::open(folder)
         .and_then(|folder| folder.sync_all())
-        .map_err(io_error(folder))?;
+        .map_err(EngineError::io(folder))?;
     #[cfg(not(unix))]
     let _ = folder;
     Ok(())
@@ -930,24 +906,19 @@ fn restore_file(
             let reason = format!("{name} is missing ({})", source.display());
             return Err(damage_error(backup, reason));
         }
-        Err(cause) => {
-            return Err(EngineError::Io {
-                path: source,
-                cause,
-            });
-        }
+        Err(cause) => return Err(EngineError::io(&source)(cause)),
     };
     let folder = path.parent().unwrap_or(home);
     create_private_folder(folder)?;
     let copy = home.join(RESTORED);
-    let mut output = create_private_file(&copy).map_err(io_error(&copy))?;
-    let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(io_error(&copy))?;
+    let mut output = create_private_file(&copy).map_err(EngineError::io(&copy))?;
+    let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(EngineError::io(&copy))?;
     if bytes != file.bytes || sha256 != file.sha256 {
         let reason = format!("the checksum of {name} is wrong ({})", source.display());
         return Err(damage_error(backup, reason));
     }
-    output.sync_all().map_err(io_error(&copy))?;
-    fs::rename(&copy, &path).map_err(io_error(&path))
+    output.sync_all().map_err(EngineError::io(&copy))?;
+    fs::rename(&copy, &path).map_err(EngineError::io(&path))
 }
 
 #[cfg(test)]

@@ -285,7 +285,6 @@ fn count_in_state(datasets: &[CollectionDataset], state: IndexState) -> u64 {
 /// Returns the state of a collection.
 pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError> {
     let datasets = list_datasets(store)?;
-
     let index = match open_index(store.home())? {
         None => None,
         Some(searcher) => {
@@ -327,10 +326,7 @@ pub fn collection_status(store: &Store) -> Result<CollectionStatus, EngineError>
             .iter()
             .filter_map(|dataset| dataset.modified.clone())
             .max(),
-        bytes: measure_sizes(store.home()).map_err(|cause| EngineError::Io {
-            path: store.home().to_owned(),
-            cause,
-        })?,
+        bytes: measure_sizes(store.home()).map_err(EngineError::io(store.home()))?,
     })
 }
 

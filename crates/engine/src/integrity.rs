@@ -356,12 +356,10 @@ fn repair_vectors(report: &mut RepairReport) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn remove_folder(path: &Path) -> Result<(), EngineError> {
+/// Removes a folder with its content, if it exists.
+pub(super) fn remove_folder(path: &Path) -> Result<(), EngineError> {
     match fs::remove_dir_all(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(EngineError::Io {
-            path: path.to_owned(),
-            cause,
-        }),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(EngineError::io(path)(cause)),
         _ => Ok(()),
     }
 }

@@ -194,6 +194,15 @@ pub enum EngineError {
     Card(#[from] serde_json::Error),
 }
 
+impl EngineError {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Io {
+            path: path.to_owned(),
+            cause,
+        }
+    }
+}
+
 /// Returns the folder of a home's index.
 #[must_use]
 pub fn index_folder(home: &Path) -> PathBuf {

@@ -36,16 +36,11 @@ pub fn read_url_checks(home: &Path) -> Result<UrlChecks, EngineError> {
 /// If the file cannot be written.
 pub fn write_url_checks(home: &Path, checks: &UrlChecks) -> Result<(), EngineError> {
     let path = url_checks_path(home);
-    let body = serde_json::to_vec_pretty(checks).map_err(|error| io_error(&path, error.into()))?;
-    fs::create_dir_all(home.join("quality")).map_err(|cause| io_error(&path, cause))?;
+    let body = serde_json::to_vec_pretty(checks)
+        .map_err(io::Error::from)
+        .map_err(EngineError::io(&path))?;
+    fs::create_dir_all(home.join("quality")).map_err(EngineError::io(&path))?;
     Ok(write_checked(&path, &body)?)
-}
-
-fn io_error(path: &Path, cause: io::Error) -> EngineError {
-    EngineError::Io {
-        path: path.to_owned(),
-        cause,
-    }
 }
 
 /// Returns the time of the last change of the checks.

@@ -64,8 +64,8 @@ pub enum EvalError {
 }
 
 impl EvalError {
-    fn io(path: &Path, cause: io::Error) -> Self {
-        Self::Io {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Io {
             path: path.to_owned(),
             cause,
         }

@@ -19,7 +19,7 @@ pub(super) struct Lines {
 impl Lines {
     /// Reads a UTF-8 file. A byte order mark is dropped, because it would become part of the first topic's identifier.
     pub(super) fn read(path: &Path) -> Result<Self, EvalError> {
-        let bytes = fs::read(path).map_err(|cause| EvalError::io(path, cause))?;
+        let bytes = fs::read(path).map_err(EvalError::io(path))?;
         let text = String::from_utf8(bytes).map_err(|cause| {
             let before = &cause.as_bytes()[..cause.utf8_error().valid_up_to()];
             let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;

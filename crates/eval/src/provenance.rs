@@ -73,12 +73,12 @@ impl Input {
 /// Returns [`EvalError::Io`] with the path if a file cannot be read.
 pub fn digest(path: &Path) -> Result<String, EvalError> {
     if !path.is_dir() {
-        let content = fs::read(path).map_err(|cause| EvalError::io(path, cause))?;
+        let content = fs::read(path).map_err(EvalError::io(path))?;
         return Ok(hash_bytes(&content));
     }
     let entries = fs::read_dir(path)
         .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
-        .map_err(|cause| EvalError::io(path, cause))?;
+        .map_err(EvalError::io(path))?;
     // Names are bytes: a file whose name is not UTF-8 belongs to the listing too.
     let mut names: Vec<OsString> = entries.iter().map(fs::DirEntry::file_name).collect();
     names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));

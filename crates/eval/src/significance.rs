@@ -30,7 +30,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub(super) const MAX_EXACT_DIFFERENCES: usize = 20;
 
 /// Values are in [0, 1] with a precision of about 1e-16. Smaller differences result from the order of summation.
-const MAX_ROUNDING_ERROR: f64 = 1e-12;
+pub(super) const MAX_ROUNDING_ERROR: f64 = 1e-12;
 
 /// Settings of a resampling test. Equal settings give equal results on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

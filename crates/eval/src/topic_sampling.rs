@@ -10,7 +10,7 @@
 //! B. Efron: Bootstrap methods: another look at the jackknife. Annals of Statistics 7(1), 1979.
 
 use super::metrics::mean;
-use super::significance::Resampling;
+use super::significance::{MAX_ROUNDING_ERROR, Resampling};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
@@ -23,9 +23,6 @@ pub enum SamplingMethod {
     /// DataFinder's published method: draw n / 2 of n topics with replacement and drop repetitions.
     DataFinder,
 }
-
-/// Difference below which two means are tied: it results from the order of summation.
-const MAX_ROUNDING_ERROR: f64 = 1e-12;
 
 /// Random samples of topics, shared by all compared systems.
 ///

@@ -7,7 +7,7 @@
 
 use super::changes::{NEWEST_PAGE_SIZE, NewestPackages, Stamp, with_overlap};
 use super::fetch::{FetchedFile, Purpose};
-use super::pages::{PageContent, root_of};
+use super::pages::{PageContent, error_reason, root_of};
 use super::report::shorten_text;
 use super::state::PortalRecord;
 use super::{HarvestError, Run, Source};
@@ -424,7 +424,7 @@ impl Run<'_, '_> {
                 return Ok(true);
             }
             PageContent::Catalog(_) => source.fail(address, "the response contains no packages"),
-            PageContent::Invalid(error) => source.fail(address, error),
+            PageContent::Invalid(error) => source.fail(address, error_reason(&error)),
             PageContent::Skipped(reason) => source.fail(address, reason),
         }
         Ok(false)

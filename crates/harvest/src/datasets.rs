@@ -1,7 +1,8 @@
 //! Processing of listed datasets: ids, change detection, batching and removal of delisted datasets.
 
+use super::digest::hash_of_text;
 use super::quarantine::panic_reason;
-use super::state::{DatasetRecord, hash_of_text};
+use super::state::DatasetRecord;
 use super::storage::BatchInStorage;
 use super::{
     Batch, DelistedPolicy, HarvestError, IdScheme, Run, Source, SourceReport, StoreOutcome,
@@ -16,10 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Size of descriptions and described files in bytes at which pending datasets are stored.
 const FULL_BATCH_BYTES: u64 = 256 << 20;
 
-/// Number of pending datasets that are stored if nothing else is being stored. While a batch is stored, more are collected: a fast
-/// source makes fewer and larger commits, which the store does not have to merge.
-const MIN_BATCH_DATASETS: usize = 1000;
-
 /// Maximum number of datasets of a source that wait for its end. Further ones get an id of their own.
 const MAX_DEFERRED: usize = 10_000;
 
@@ -28,6 +25,8 @@ const MAX_DEFERRED: usize = 10_000;
 pub(super) struct PendingDatasets {
     datasets: Vec<Dataset>,
     records: BTreeMap<DatasetId, DatasetRecord>,
+    /// Ids by key.
+    ids: BTreeMap<String, DatasetId>,
     /// Size of the descriptions and of the described files.
     bytes: u64,
 }
@@ -35,8 +34,7 @@ pub(super) struct PendingDatasets {
 impl PendingDatasets {
     /// Returns the id of a pending dataset.
     fn id_of(&self, key: &str) -> Option<&DatasetId> {
-        let (id, _) = self.records.iter().find(|(_, record)| record.key == key)?;
-        Some(id)
+        self.ids.get(key)
     }
 
     fn push(&mut self, dataset: Dataset, record: DatasetRecord, description_bytes: u64) {
@@ -49,7 +47,9 @@ impl PendingDatasets {
                     _ => None,
                 });
         self.bytes += description_bytes + copies.map(|metadata| metadata.len()).sum::<u64>();
-        self.records.insert(dataset.metadata.id.clone(), record);
+        let id = &dataset.metadata.id;
+        self.ids.insert(record.key.clone(), id.clone());
+        self.records.insert(id.clone(), record);
         self.datasets.push(dataset);
     }
 }
@@ -200,7 +200,8 @@ impl Run<'_, '_> {
             return;
         };
         let title = dataset.metadata.title().to_owned();
-        if let Some(id) = self.fetcher.state.id_of(key).or(self.pending.id_of(key)) {
+        let stored = self.fetcher.state.id_of(key);
+        if let Some(id) = stored.or_else(|| self.pending.id_of(key)) {
             dataset.set_id(id.clone());
         }
         if fingerprint(&dataset, &[]).0 != *first {
@@ -310,10 +311,8 @@ impl Run<'_, '_> {
             self.flush(source)?;
         }
         self.pending.push(dataset, record, description_bytes);
-        let count = self.pending.datasets.len();
         let is_full = is_suspect
-            || count >= self.harvester.options.batch_size
-            || count >= MIN_BATCH_DATASETS && !self.storage.is_busy()
+            || self.pending.datasets.len() >= self.harvester.options.batch_size
             || self.pending.bytes >= FULL_BATCH_BYTES;
         if is_full { self.flush(source) } else { Ok(()) }
     }
@@ -510,5 +509,22 @@ mod tests {
             pending.bytes
         );
         assert_eq!(pending.datasets.len(), 2);
+    }
+
+    #[test]
+    fn pending_datasets_are_found_by_their_keys() {
+        let mut pending = PendingDatasets::default();
+        for id in ["a", "b"] {
+            let dataset = Dataset::new(Metadata::new(DatasetId::new(id).expect("an id")));
+            let record = DatasetRecord {
+                key: format!("identifier:{id}"),
+                source: "source".to_owned(),
+                fingerprint: String::new(),
+            };
+            pending.push(dataset, record, 0);
+        }
+        let id = pending.id_of("identifier:b").map(DatasetId::as_str);
+        assert_eq!(id, Some("b"));
+        assert_eq!(pending.id_of("identifier:c"), None);
     }
 }

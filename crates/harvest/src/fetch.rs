@@ -1,7 +1,8 @@
 //! Polite download of files: conditional requests, one at a time, with pauses, retries and a budget.
 
+use super::digest::{hash_of, hash_of_text};
 use super::robots::RobotsRules;
-use super::state::{CachedFile, State, hash_of, hash_of_text};
+use super::state::{CachedFile, State};
 use super::{FetchError, HarvestError, HarvestOptions, Usage};
 use lodeseek_net::egress::{
     Egress, EgressError, EgressFault, Request, RequestLimits, Response, origin_of,

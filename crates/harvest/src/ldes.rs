@@ -4,9 +4,9 @@
 //! not the order of time: the newest member of each entity is applied, all at once. A stream that forgets members removes only the
 //! datasets that it states to be deleted.
 
+use super::digest::hash_of_text;
 use super::fetch::{FetchedFile, Purpose};
 use super::pages::PageContent;
-use super::state::hash_of_text;
 use super::{HarvestError, Run, Source, is_address};
 use lodeseek_catalog::{CatalogSource, DownloadedDocument, EventPage, Problem, ServiceResponse};
 use lodeseek_net::egress::MAX_IRI_BYTES;

@@ -5,6 +5,7 @@ mod changes;
 mod ckan;
 mod csw;
 mod datasets;
+mod digest;
 mod downloader;
 mod downloads;
 mod error;
@@ -16,6 +17,7 @@ mod linked;
 mod oai_pmh;
 mod pages;
 mod protocol;
+mod query_parameters;
 mod quarantine;
 mod record_lists;
 mod report;
@@ -144,7 +146,7 @@ pub struct HarvestOptions {
     /// completely again, because some changes do not get a new date. Default 28, a week at four harvests a day; 0 reads it
     /// completely each time.
     pub full_harvest_every: u32,
-    /// Maximum number of datasets passed to the sink at once. Default 3,000.
+    /// Maximum number of datasets passed to the sink at once. Default 1,000.
     pub batch_size: usize,
     /// Ids of the datasets in the home. Datasets outside this set are stored even if unchanged. Ids in this set that no
     /// harvest assigned are never reused.
@@ -173,7 +175,7 @@ impl Default for HarvestOptions {
             max_wait: Duration::from_secs(120),
             page_size: 100,
             full_harvest_every: 28,
-            batch_size: 3000,
+            batch_size: 1000,
             existing_ids: BTreeSet::new(),
             loaded_keys: BTreeMap::new(),
             reader: Arc::new(DirectCatalogReader),
@@ -451,8 +453,8 @@ fn with_remedy(error: &FetchError) -> String {
             egress.iri
         ),
         EgressFault::NotListed => format!(
-            "<{}>: blocked by the egress policy: not in the allow list, which has the hosts of the sources; `lodeseek harvest` allows \
-             another one with --host, or all public hosts with --other-hosts any-public",
+            "<{}>: blocked by the egress policy: not in the allow list; `lodeseek harvest` allows the host with --host, or all \
+             public hosts with --other-hosts any-public; a scheduled harvest allows only hosts of its source",
             egress.iri
         ),
         _ => error.to_string(),
@@ -496,7 +498,7 @@ pub fn default_name(sources: &[String]) -> String {
             .to_owned()
     });
     let host: String = host.chars().map(file_name_char).take(60).collect();
-    let hash = state::hash_of_text(&sources.join("\n"));
+    let hash = digest::hash_of_text(&sources.join("\n"));
     format!("{}-{}", host.trim_matches(['.', '-']), &hash[..6])
         .trim_start_matches('-')
         .to_owned()

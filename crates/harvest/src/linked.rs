@@ -5,9 +5,9 @@
 //! of each document. The documents of a dataset and of its distributions are read as one description. Other hosts are requested if the
 //! egress policy allows them. A source was read to its end if every listed document was read.
 
+use super::digest::hash_of_text;
 use super::fetch::{FetchedFile, Purpose};
 use super::pages::{Page, PageContent, following_pages};
-use super::state::hash_of_text;
 use super::{HarvestError, Run, Source};
 use lodeseek_catalog::{
     Catalog, CatalogLink, CatalogSource, Dialect, DownloadedDocument, LinkKind, Problem,

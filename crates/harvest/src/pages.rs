@@ -640,6 +640,7 @@ pub(super) fn root_of(address: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::ErrorKind;
 
     #[test]
     fn the_queue_of_pages_is_limited() {
@@ -669,6 +670,32 @@ mod tests {
             waiting.len() == 1 && !source.report.whole,
             "one page is missing"
         );
+    }
+
+    #[test]
+    fn reasons_do_not_name_the_cached_file() {
+        let path = PathBuf::from("/home/harvest/files/3f-a1");
+        let reason = "a reason".to_owned();
+        for error in [
+            CatalogError::Io {
+                path: path.clone(),
+                cause: ErrorKind::UnexpectedEof.into(),
+            },
+            CatalogError::NoDataset { path: path.clone() },
+            CatalogError::NoList { path: path.clone() },
+            CatalogError::NotUnderstood {
+                path: path.clone(),
+                reason: reason.clone(),
+            },
+            CatalogError::UnknownJson {
+                path: path.clone(),
+                reason: reason.clone(),
+            },
+            CatalogError::Reader { path, reason },
+        ] {
+            let reason = error_reason(&error);
+            assert!(!reason.contains("3f-a1"), "{reason}");
+        }
     }
 
     #[test]

@@ -7,11 +7,11 @@
 
 use super::fetch::FetchedFile;
 use super::pages::PageContent;
+use super::query_parameters::{set_values, visit_patterns};
 use super::{HarvestError, Run, Source};
 use lodeseek_net::sparql_client::{RemoteError, ResponseRows};
-use oxrdf::{Literal, NamedNode, Term, Variable};
+use oxrdf::{Literal, NamedNode, Term};
 use spargebra::algebra::{Expression, GraphPattern};
-use spargebra::term::GroundTerm;
 use spargebra::{Query, SparqlParser};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -392,42 +392,8 @@ fn description_of(query: &str, datasets: &[NamedNode]) -> Option<String> {
     let Query::Construct { pattern, .. } = &mut query else {
         return None;
     };
-    let name = Variable::new_unchecked("dataset");
-    visit_patterns(pattern, &mut |pattern| {
-        if let GraphPattern::Values {
-            variables,
-            bindings,
-        } = pattern
-            && *variables == [name.clone()]
-        {
-            *bindings = datasets
-                .iter()
-                .map(|dataset| vec![Some(GroundTerm::NamedNode(dataset.clone()))])
-                .collect();
-        }
-    });
+    set_values(pattern, "dataset", datasets);
     Some(query.to_string())
-}
-
-/// Applies a change to a pattern and to the nested patterns that the queries use.
-fn visit_patterns(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
-    change(pattern);
-    match pattern {
-        GraphPattern::Join { left, right } | GraphPattern::Union { left, right } => {
-            visit_patterns(left, change);
-            visit_patterns(right, change);
-        }
-        GraphPattern::Filter { inner, .. }
-        | GraphPattern::Graph { inner, .. }
-        | GraphPattern::Extend { inner, .. }
-        | GraphPattern::OrderBy { inner, .. }
-        | GraphPattern::Project { inner, .. }
-        | GraphPattern::Distinct { inner }
-        | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. }
-        | GraphPattern::Group { inner, .. } => visit_patterns(inner, change),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

@@ -16,10 +16,9 @@ use super::HarvestError;
 use super::quarantine::Quarantine;
 use lodeseek_catalog::{DatasetId, is_iri_key, title_of_key};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -455,29 +454,6 @@ fn ids_of_others(harvests: &Path, name: &str) -> Result<BTreeSet<DatasetId>, Har
         }
     }
     Ok(ids)
-}
-
-/// Returns the SHA-256 of a reader's content.
-pub(super) fn hash_of(mut reader: impl Read) -> io::Result<String> {
-    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => break,
-            length => hash.update(&buffer[..length]),
-        }
-    }
-    Ok(hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
-}
-
-pub(super) fn hash_of_text(text: &str) -> String {
-    Sha256::digest(text)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 #[cfg(test)]

@@ -106,11 +106,6 @@ impl Storage {
         in_storage.result.is_some()
     }
 
-    /// Returns true while a batch is being stored.
-    pub(super) fn is_busy(&mut self) -> bool {
-        self.in_storage.is_some() && !self.has_result()
-    }
-
     /// Waits until the batch is stored, and takes it. `None` if there is none.
     ///
     /// # Errors

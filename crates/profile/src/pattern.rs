@@ -27,6 +27,7 @@ use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
+/// Mark of terms and triples without a number.
 const NO_ID: u32 = u32::MAX;
 
 /// Rank of an entity description pattern, by descending frequency.

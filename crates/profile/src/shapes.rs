@@ -542,11 +542,7 @@ impl Shacl<'_> {
                 english_literal(format!("Instances with this property: {}.", shape.entities)),
             );
         }
-        self.add(
-            part,
-            sh::MAX_COUNT,
-            Literal::from(i64::try_from(shape.max).unwrap_or(i64::MAX)),
-        );
+        self.add(part, sh::MAX_COUNT, Literal::from(shape.max));
         match shape.datatypes.as_slice() {
             [] => {
                 if let Some(kind) = shape.kinds.iri_of_kind() {

@@ -1,8 +1,7 @@
 //! Tables of a graph: the facts that their reader stated.
 
-use lodeseek_rdf::vocab::{csvw, lodeseek, rdf, rdfs, void};
+use lodeseek_rdf::vocab::{csvw, lodeseek, rdfs, void};
 use lodeseek_rdf::{TableGraph, TermId, TripleGraph};
-use oxrdf::{Literal, NamedNode, Term, Triple};
 use serde::{Deserialize, Serialize};
 
 /// Facts of a table.
@@ -85,86 +84,4 @@ fn find_text<'g>(graph: &'g TripleGraph, subject: TermId, property: &str) -> Opt
 
 fn find_number(graph: &TripleGraph, subject: TermId, property: &str) -> Option<u64> {
     find_text(graph, subject, property)?.parse().ok()
-}
-
-impl TableSummary {
-    /// Returns the facts as triples. The table is a subset of `dataset`.
-    pub(crate) fn to_triples(&self, dataset: &NamedNode, place: usize) -> Vec<Triple> {
-        let table = node(&self.iri);
-        let mut triples = Vec::new();
-        add_triple(&mut triples, dataset, void::SUBSET, table.clone());
-        add_triple(&mut triples, &table, rdf::TYPE, node(csvw::TABLE));
-        add_triple(
-            &mut triples,
-            &table,
-            rdfs::LABEL,
-            Literal::from(self.name.as_str()),
-        );
-        add_triple(
-            &mut triples,
-            &table,
-            void::ENTITIES,
-            integer_literal(self.rows),
-        );
-        add_triple(
-            &mut triples,
-            &table,
-            void::PROPERTIES,
-            integer_literal(self.columns),
-        );
-        for (property, number) in [
-            (lodeseek::EMPTY_CELLS, self.empty_cells),
-            (lodeseek::MIXED_CELLS, self.mixed_cells),
-            (lodeseek::OMITTED_ROWS, Some(self.omitted_rows)),
-        ] {
-            if let Some(number) = number {
-                add_triple(&mut triples, &table, property, integer_literal(number));
-            }
-        }
-        if let Some(encoding) = &self.encoding {
-            let dialect = node(&format!("{}#dialect-{}", dataset.as_str(), place + 1));
-            add_triple(&mut triples, &table, csvw::DIALECT, dialect.clone());
-            add_triple(&mut triples, &dialect, rdf::TYPE, node(csvw::DIALECT_CLASS));
-            add_triple(
-                &mut triples,
-                &dialect,
-                csvw::ENCODING,
-                Literal::from(encoding.as_str()),
-            );
-            if let Some(delimiter) = &self.delimiter {
-                add_triple(
-                    &mut triples,
-                    &dialect,
-                    csvw::DELIMITER,
-                    Literal::from(delimiter.as_str()),
-                );
-            }
-            if let Some(rows) = self.header_rows {
-                add_triple(
-                    &mut triples,
-                    &dialect,
-                    csvw::HEADER_ROW_COUNT,
-                    integer_literal(rows),
-                );
-            }
-        }
-        triples
-    }
-}
-
-fn add_triple(
-    triples: &mut Vec<Triple>,
-    subject: &NamedNode,
-    property: &str,
-    object: impl Into<Term>,
-) {
-    triples.push(Triple::new(subject.clone(), node(property), object));
-}
-
-fn node(iri: &str) -> NamedNode {
-    NamedNode::new_unchecked(iri)
-}
-
-fn integer_literal(number: u64) -> Literal {
-    Literal::from(i64::try_from(number).unwrap_or(i64::MAX))
 }

@@ -1,8 +1,8 @@
 //! Serialization of a profile as VoID triples.
 
-use super::Profile;
+use super::{Profile, TableSummary};
 use lodeseek_rdf::TripleGraph;
-use lodeseek_rdf::vocab::{lodeseek, rdf, void};
+use lodeseek_rdf::vocab::{csvw, lodeseek, rdf, rdfs, void};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
 /// Maximum length of each list of partitions, the most frequent first. The counts are those of the whole lists.
@@ -50,7 +50,7 @@ impl Profile {
             out.linkset(place, space, *count);
         }
         for (place, table) in self.tables.iter().take(MAX_PARTITIONS).enumerate() {
-            out.triples.extend(table.to_triples(dataset, place));
+            out.add_table(place, table);
         }
         out.triples
     }
@@ -72,11 +72,7 @@ impl Void<'_> {
     }
 
     fn count(&mut self, subject: &NamedNode, predicate: &str, count: u64) {
-        self.add(
-            subject,
-            predicate,
-            Literal::from(i64::try_from(count).unwrap_or(i64::MAX)),
-        );
+        self.add(subject, predicate, Literal::from(count));
     }
 
     fn class_partition(&mut self, place: usize, class: Term, entities: u64) {
@@ -107,10 +103,42 @@ impl Void<'_> {
         self.count(&part, void::TRIPLES, triples);
     }
 
+    /// Adds the facts of a table, which is a subset of the dataset.
+    fn add_table(&mut self, place: usize, summary: &TableSummary) {
+        let table = node(&summary.iri);
+        self.add(self.dataset, void::SUBSET, table.clone());
+        self.add(&table, rdf::TYPE, node(csvw::TABLE));
+        self.add(&table, rdfs::LABEL, Literal::from(summary.name.as_str()));
+        for (property, number) in [
+            (void::ENTITIES, Some(summary.rows)),
+            (void::PROPERTIES, Some(summary.columns)),
+            (lodeseek::EMPTY_CELLS, summary.empty_cells),
+            (lodeseek::MIXED_CELLS, summary.mixed_cells),
+            (lodeseek::OMITTED_ROWS, Some(summary.omitted_rows)),
+        ] {
+            if let Some(number) = number {
+                self.count(&table, property, number);
+            }
+        }
+        let Some(encoding) = &summary.encoding else {
+            return;
+        };
+        let dialect = node(&format!("{}#dialect-{}", self.dataset.as_str(), place + 1));
+        self.add(&table, csvw::DIALECT, dialect.clone());
+        self.add(&dialect, rdf::TYPE, node(csvw::DIALECT_CLASS));
+        self.add(&dialect, csvw::ENCODING, Literal::from(encoding.as_str()));
+        if let Some(delimiter) = &summary.delimiter {
+            self.add(&dialect, csvw::DELIMITER, Literal::from(delimiter.as_str()));
+        }
+        if let Some(rows) = summary.header_rows {
+            self.count(&dialect, csvw::HEADER_ROW_COUNT, rows);
+        }
+    }
+
     /// Adds a part of the dataset and returns its node.
     fn part(&mut self, property: &str, name: &str, place: usize) -> NamedNode {
         let part = node(&format!("{}#{name}-{}", self.dataset.as_str(), place + 1));
-        self.add(&self.dataset.clone(), property, part.clone());
+        self.add(self.dataset, property, part.clone());
         part
     }
 }

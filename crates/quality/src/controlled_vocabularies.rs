@@ -39,11 +39,11 @@ const FILE_TYPES: &str = "publications.europa.eu/resource/authority/file-type/";
 const MEDIA_TYPES: &str = "iana.org/assignments/media-types/";
 
 /// Returns the address without scheme and `www.`; `None` if it is not a web address.
-fn strip_scheme(iri: &str) -> Option<String> {
+fn strip_scheme(iri: &str) -> Option<&str> {
     let rest = iri
         .strip_prefix("https://")
         .or_else(|| iri.strip_prefix("http://"))?;
-    Some(rest.strip_prefix("www.").unwrap_or(rest).to_owned())
+    Some(rest.strip_prefix("www.").unwrap_or(rest))
 }
 
 fn lies_under(iri: &str, place: &str) -> bool {
@@ -234,13 +234,13 @@ const UNREGISTERED_MEDIA_TYPES: &[&str] = &[
 /// Returns the format of a text or IRI. Compressed archives (zip, gzip) are not formats, as their content is unknown.
 pub(super) fn format(text: &str) -> Option<Format> {
     let text = text.trim();
-    let own = strip_scheme(text).map(|address| {
-        let name = [FILE_TYPES, MEDIA_TYPES]
-            .iter()
-            .find_map(|place| address.strip_prefix(place));
-        name.map(str::to_owned).unwrap_or_default()
-    });
-    let name = own.unwrap_or_else(|| text.split(';').next().unwrap_or_default().trim().to_owned());
+    let name = match strip_scheme(text) {
+        Some(address) => address
+            .strip_prefix(FILE_TYPES)
+            .or_else(|| address.strip_prefix(MEDIA_TYPES))
+            .unwrap_or_default(),
+        None => text.split(';').next().unwrap_or_default().trim(),
+    };
     let name = name.trim_start_matches('.').to_lowercase();
     let known = FORMATS.iter().find(|(code, names, ..)| {
         code.eq_ignore_ascii_case(&name) || names.contains(&name.as_str())

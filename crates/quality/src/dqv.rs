@@ -3,7 +3,7 @@
 //! Every indicator is a metric (`ontologies/quality.ttl`). Every finding with a determined outcome is a measurement;
 //! its value is the number of points given.
 
-use super::{Assessment, Dimension, Finding, Indicator, Outcome};
+use super::{Assessment, Dimension, Finding, Indicator, MAX_SCORE, Outcome};
 use lodeseek_rdf::vocab::{dqv, quality, rdf, rdfs, skos};
 use oxrdf::{Literal, NamedNode, Term, Triple};
 
@@ -33,7 +33,7 @@ pub fn to_dqv(assessment: &Assessment, dataset: &NamedNode) -> Vec<Triple> {
     score.add_triples(
         &mut triples,
         dataset,
-        &format!("{} of 405 points", assessment.score()),
+        &format!("{} of {MAX_SCORE} points", assessment.score()),
     );
     triples
 }

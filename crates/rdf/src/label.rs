@@ -4,7 +4,8 @@
 //! Labels for *display* use more properties, prefer the reader's languages over the better property, and split local
 //! names into words (`hasPart` → “has part”).
 
-use super::triples::{LiteralKind, TermId, TermRef, Triple, TripleGraph};
+use super::language::language_rank;
+use super::triples::{TermId, TermRef, Triple, TripleGraph};
 use super::vocab::{PREFIXES, dc11, dcterms, foaf, rdf, rdfs, skos};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -162,21 +163,6 @@ pub fn percent_decode(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Returns the rank of a literal's language among the preferred languages; lower is better.
-fn language_rank(kind: LiteralKind<'_>, languages: &[&str]) -> usize {
-    let Some(tag) = kind.language() else {
-        return languages.len();
-    };
-    let primary = tag.split('-').next().unwrap_or(tag);
-    for (rank, preferred) in languages.iter().enumerate() {
-        let preferred = preferred.split('-').next().unwrap_or(preferred);
-        if preferred.eq_ignore_ascii_case(primary) {
-            return rank;
-        }
-    }
-    languages.len() + 1
-}
-
 /// Text in place of the label of a term that has none.
 pub const NO_LABEL: &str = "[…]";
 
@@ -287,7 +273,10 @@ fn choose_labels<'t>(
         if lexical.trim().is_empty() {
             continue;
         }
-        let candidate = ((language_rank(kind, languages), property), triple.object);
+        let candidate = (
+            (language_rank(kind.language(), languages), property),
+            triple.object,
+        );
         best.entry(triple.subject)
             .and_modify(|best| *best = (*best).min(candidate))
             .or_insert(candidate);

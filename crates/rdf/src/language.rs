@@ -135,8 +135,7 @@ pub fn shortest_language_code(code: &str) -> Option<&'static str> {
 /// ```
 #[must_use]
 pub fn corrected_language_code(tag: &str) -> String {
-    let primary = tag.split(['-', '_']).next().unwrap_or(tag);
-    let code = primary.trim().to_ascii_lowercase();
+    let code = primary_subtag(tag).trim().to_ascii_lowercase();
     if let Some(shortest) = shortest_language_code(&code) {
         return shortest.to_owned();
     }
@@ -158,7 +157,7 @@ pub fn corrected_language_code(tag: &str) -> String {
 /// ```
 #[must_use]
 pub fn language_name(tag: &str) -> &str {
-    let primary = tag.split(['-', '_']).next().unwrap_or(tag);
+    let primary = primary_subtag(tag);
     for (code, longer_codes, name) in &NAMES {
         if primary.eq_ignore_ascii_case(code)
             || longer_codes
@@ -169,6 +168,34 @@ pub fn language_name(tag: &str) -> &str {
         }
     }
     primary
+}
+
+/// Returns the rank of the language of a text for a reader of these languages, best first; lower is better. A text without a tag
+/// comes after these languages and before all others. Scripts and regions have no effect.
+///
+/// ```
+/// use lodeseek_rdf::language_rank;
+/// let languages = ["de", "pt-BR"];
+/// let ranks = [Some("de-AT"), Some("pt"), None, Some("fr")].map(|tag| language_rank(tag, &languages));
+/// assert_eq!(ranks, [0, 1, 2, 3]);
+/// ```
+#[must_use]
+pub fn language_rank(tag: Option<&str>, languages: &[&str]) -> usize {
+    let Some(tag) = tag else {
+        return languages.len();
+    };
+    let primary = primary_subtag(tag);
+    for (rank, preferred) in languages.iter().enumerate() {
+        if primary_subtag(preferred).eq_ignore_ascii_case(primary) {
+            return rank;
+        }
+    }
+    languages.len() + 1
+}
+
+/// Returns the language of a tag without script and region.
+fn primary_subtag(tag: &str) -> &str {
+    tag.split(['-', '_']).next().unwrap_or(tag)
 }
 
 #[cfg(test)]

@@ -263,18 +263,18 @@ impl SnapshotCache {
         self.remote
             .storage
             .check_manifest(number, &record, &manifest)?;
-        let mut missing: BTreeMap<String, u64> = manifest
+        let mut unverified: BTreeMap<String, u64> = manifest
             .files
             .values()
             .map(|file| (file.sha256.clone(), file.bytes))
             .collect();
-        let mut objects: BTreeSet<String> = missing.keys().cloned().collect();
+        let mut objects: BTreeSet<String> = unverified.keys().cloned().collect();
         objects.insert(record.manifest.clone());
         // Another program may have deleted files of the cache.
-        missing.retain(|sha256, _| {
+        unverified.retain(|sha256, _| {
             !self.verified.contains(sha256) || !self.folder.join(object_name(sha256)).exists()
         });
-        self.fetch_objects(missing)?;
+        self.fetch_objects(unverified)?;
         self.homes += 1;
         let path = self
             .folder
@@ -308,18 +308,18 @@ impl SnapshotCache {
     }
 
     /// Checks objects of the cache, and downloads those that are missing or damaged, several at once.
-    fn fetch_objects(&mut self, missing: BTreeMap<String, u64>) -> Result<(), SnapshotError> {
-        for sha256 in missing.keys() {
+    fn fetch_objects(&mut self, unverified: BTreeMap<String, u64>) -> Result<(), SnapshotError> {
+        for sha256 in unverified.keys() {
             let path = self.folder.join(object_name(sha256));
             create_folder(path.parent().unwrap_or(&self.folder))?;
         }
-        let mut missing = missing.into_iter();
+        let mut unverified = unverified.into_iter();
         let (verified, folder, storage) = (&mut self.verified, &self.folder, &self.remote.storage);
         self.remote.runtime.block_on(async {
             let mut running: JoinSet<Result<String, SnapshotError>> = JoinSet::new();
             loop {
                 while running.len() < MAX_CONCURRENT_DOWNLOADS
-                    && let Some((sha256, bytes)) = missing.next()
+                    && let Some((sha256, bytes)) = unverified.next()
                 {
                     let path = folder.join(object_name(&sha256));
                     let storage = Arc::clone(storage);

@@ -48,7 +48,7 @@ mod ranking;
 
 pub use ranking::rank_triples;
 
-use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
+use super::{Deadline, Snippet, SnippetExtractor, TripleBudget, find_links};
 use crate::graph::{LinkGraph, PageRank};
 use lodeseek_profile::Profile;
 use lodeseek_rdf::vocab::rdf;
@@ -565,16 +565,12 @@ fn compute_familiarity(graph: &TripleGraph, kind: Option<TermId>, is_entity: &[b
         numbers[term] = count;
         count += 1;
     }
-    let links = graph
-        .triples()
-        .iter()
-        .filter(|triple| Some(triple.predicate) != kind && graph.is_resource(triple.object))
-        .map(|triple| {
-            (
-                numbers[triple.subject.index()],
-                numbers[triple.object.index()],
-            )
-        });
+    let links = find_links(graph, kind).map(|(_, triple)| {
+        (
+            numbers[triple.subject.index()],
+            numbers[triple.object.index()],
+        )
+    });
     let scores = PageRank::default().scores(&LinkGraph::new(count as usize, links));
     let largest = scores.iter().copied().fold(0.0, f64::max);
     numbers

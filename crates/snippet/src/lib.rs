@@ -205,6 +205,21 @@ pub fn truncate_text(text: &str) -> String {
     }
 }
 
+/// Returns the links between entities with their positions: the triples with a resource as object, except those of `kind`, the term
+/// of `rdf:type`.
+fn find_links(
+    graph: &TripleGraph,
+    kind: Option<TermId>,
+) -> impl Iterator<Item = (usize, &Triple)> + Clone {
+    graph
+        .triples()
+        .iter()
+        .enumerate()
+        .filter(move |(_, triple)| {
+            Some(triple.predicate) != kind && graph.is_resource(triple.object)
+        })
+}
+
 /// Adds labels to the terms of a triple. Long texts are cut by [`truncate_text`].
 #[must_use]
 pub fn label_triple(graph: &TripleGraph, labels: &Labels<'_>, triple: Triple) -> LabelledTriple {

@@ -34,7 +34,7 @@ mod selection;
 pub use representatives::{PatternRepresentatives, RepresentativeOptions};
 
 use super::keyword::{KeywordMatcher, Limit, Matches, Meter};
-use super::{Deadline, Snippet, SnippetExtractor, TripleBudget};
+use super::{Deadline, Snippet, SnippetExtractor, TripleBudget, find_links};
 use crate::graph::{GroupSteiner, HubLabels, LinkGraph, components, set_cover};
 use lodeseek_profile::{Element, LinkPatternId, PatternId, Patterns, Profile};
 use lodeseek_rdf::vocab::rdf;
@@ -331,17 +331,6 @@ impl<'g> EntityGraph<'g> {
         };
         first.into_iter().chain(second)
     }
-}
-
-/// Returns the links between entities with their positions.
-fn find_links(graph: &TripleGraph, kind: Option<TermId>) -> impl Iterator<Item = (usize, &Triple)> {
-    graph
-        .triples()
-        .iter()
-        .enumerate()
-        .filter(move |(_, triple)| {
-            Some(triple.predicate) != kind && graph.is_resource(triple.object)
-        })
 }
 
 /// Numbered goals of coverage: entity description patterns, link patterns, keywords.

@@ -1,6 +1,6 @@
 //! Coverage that a description declares, by `dct:spatial` and `dct:temporal`.
 
-use super::geometry::parse_numbers;
+use super::geometry::{Extent, parse_numbers};
 use super::places::Place;
 use super::{BoundingBox, Period, box_of_text};
 use crate::statement::{NodeCache, StatementIndex, get_or_compute};
@@ -388,22 +388,15 @@ fn box_of_latitudes_first(text: &str, has_corners: bool) -> Option<BoundingBox> 
     if numbers.len() < 4 || !numbers.len().is_multiple_of(2) {
         return None;
     }
-    let (latitudes, longitudes): (Vec<f64>, Vec<f64>) =
-        numbers.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
-    let [west, east] = match longitudes.as_slice() {
+    if let (&[first, west, second, east], true) = (numbers.as_slice(), has_corners) {
         // The corners of a box are ordered: a box may cross the antimeridian.
-        &[west, east] if has_corners => [west, east],
-        others => [minimum(others), maximum(others)],
-    };
-    BoundingBox::new(west, minimum(&latitudes), east, maximum(&latitudes))
-}
-
-fn minimum(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-fn maximum(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        return BoundingBox::new(west, first.min(second), east, first.max(second));
+    }
+    let mut extent = Extent::default();
+    for position in numbers.chunks(2) {
+        extent.add(position[1], position[0]);
+    }
+    extent.bounds()?
 }
 
 /// Reads a circle: latitude, longitude, and the radius in metres.

@@ -132,10 +132,11 @@ fn find_envelope(geometry: &str) -> Option<Option<[f64; 4]>> {
 /// Smallest and largest coordinates of a part of a geometry. A part does not cross the antimeridian, unless its
 /// longitudes exceed 180°.
 #[derive(Default)]
-struct Extent(Option<[f64; 4]>);
+pub(super) struct Extent(Option<[f64; 4]>);
 
 impl Extent {
-    fn add(&mut self, longitude: f64, latitude: f64) {
+    /// Adds a position.
+    pub(super) fn add(&mut self, longitude: f64, latitude: f64) {
         let [west, south, east, north] =
             self.0.unwrap_or([longitude, latitude, longitude, latitude]);
         self.0 = Some([
@@ -147,7 +148,7 @@ impl Extent {
     }
 
     /// Returns the box, if there is a position; the inner `None` means that a coordinate is out of range.
-    fn bounds(self) -> Option<Option<BoundingBox>> {
+    pub(super) fn bounds(self) -> Option<Option<BoundingBox>> {
         self.0
             .map(|[west, south, east, north]| BoundingBox::new(west, south, east, north))
     }

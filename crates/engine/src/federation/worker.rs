@@ -108,7 +108,8 @@ pub fn worker_services(settings: &str, calls: Calls) -> io::Result<Arc<dyn Servi
     }))
 }
 
-fn connection_error(error: &io::Error) -> ServiceError {
+fn connection_error(error: impl Into<io::Error>) -> ServiceError {
+    let error = error.into();
     ServiceError::Failed(format!("the server process gave no answer: {error}"))
 }
 
@@ -121,12 +122,8 @@ impl WorkerRequests {
         request: &Request,
         call: &ServiceCall<'_>,
     ) -> Result<Conversation, ServiceError> {
-        let request =
-            serde_json::to_vec(request).map_err(|error| connection_error(&error.into()))?;
-        let open = self
-            .0
-            .open(&request)
-            .map_err(|error| connection_error(&error))?;
+        let request = serde_json::to_vec(request).map_err(connection_error)?;
+        let open = self.0.open(&request).map_err(connection_error)?;
         let open = Arc::new(Mutex::new(open));
         Ok(Conversation {
             call: open,
@@ -148,16 +145,14 @@ impl WorkerRequests {
             .iter()
             .map(|(_, value)| Some(value.clone()))
             .collect();
-        let values = encode_rows(&[values]).map_err(|error| connection_error(&error))?;
+        let values = encode_rows(&[values]).map_err(connection_error)?;
         let conversation = self.open(&Request::Search { properties, values }, call)?;
         let mut triples = Vec::new();
         loop {
-            let message = conversation
-                .next()
-                .map_err(|error| connection_error(&error))?;
-            match Message::decode(&message).map_err(|error| connection_error(&error))? {
+            let message = conversation.next().map_err(connection_error)?;
+            match Message::decode(&message).map_err(connection_error)? {
                 Message::Rows(rows) => {
-                    let rows = decode_rows(rows).map_err(|error| connection_error(&error))?;
+                    let rows = decode_rows(rows).map_err(connection_error)?;
                     triples.extend(rows.into_iter().filter_map(decode_triple));
                 }
                 Message::Outcome(outcome) => return parse_outcome(outcome).map(|()| triples),
@@ -185,22 +180,18 @@ impl WorkerRequests {
         };
         let conversation = self.open(&request, call)?;
         loop {
-            let message = conversation
-                .next()
-                .map_err(|error| connection_error(&error))?;
-            match Message::decode(&message).map_err(|error| connection_error(&error))? {
+            let message = conversation.next().map_err(connection_error)?;
+            match Message::decode(&message).map_err(connection_error)? {
                 Message::Response(number) => {
                     let (outcome, flow) =
                         parse_response(&conversation, call, max_rows, number, rows);
-                    conversation
-                        .send(&outcome)
-                        .map_err(|error| connection_error(&error))?;
+                    conversation.send(&outcome).map_err(connection_error)?;
                     if flow.is_break() {
                         return Ok(());
                     }
                 }
                 Message::Rows(found) => {
-                    for row in decode_rows(found).map_err(|error| connection_error(&error))? {
+                    for row in decode_rows(found).map_err(connection_error)? {
                         if rows(row).is_break() {
                             return Ok(());
                         }
@@ -215,7 +206,7 @@ impl WorkerRequests {
 }
 
 fn parse_outcome(outcome: &[u8]) -> Result<(), ServiceError> {
-    serde_json::from_slice(outcome).unwrap_or_else(|error| Err(connection_error(&error.into())))
+    serde_json::from_slice(outcome).unwrap_or_else(|error| Err(connection_error(error)))
 }
 
 /// Parses the response of an endpoint, and hands over its rows.
@@ -371,7 +362,7 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
                 None => local.relay(&request, &mut |body| pass_on(body, &service, call)),
             }
         }
-        Err(error) => Err(connection_error(&error.into())),
+        Err(error) => Err(connection_error(error)),
     };
     // The worker may have ended, or need no more.
     if let Ok(outcome) = serde_json::to_vec(&outcome) {
@@ -386,7 +377,7 @@ fn search_datasets(
     call: &Call,
 ) -> Result<(), ServiceError> {
     let values = decode_rows(values)
-        .map_err(|error| connection_error(&error))?
+        .map_err(connection_error)?
         .into_iter()
         .flatten()
         .flatten();
@@ -423,9 +414,9 @@ fn send_row(call: &Call, batch: &mut Vec<ServiceRow>, row: ServiceRow) -> Contro
 }
 
 fn send_rows(call: &Call, batch: &mut Vec<ServiceRow>) -> Result<(), ServiceError> {
-    let rows = encode_rows(&std::mem::take(batch)).map_err(|error| connection_error(&error))?;
+    let rows = encode_rows(&std::mem::take(batch)).map_err(connection_error)?;
     call.send(&Message::Rows(&rows).encode())
-        .map_err(|error| connection_error(&error))
+        .map_err(connection_error)
 }
 
 /// Passes the body of a response on to the worker, and returns what it found.

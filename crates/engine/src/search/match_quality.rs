@@ -84,7 +84,6 @@ impl MatchFeatures {
             }
         }
         let all: f64 = weights.iter().sum();
-
         let is_distant = !dense.is_empty() && dense.iter().all(|one| one.closest);
         Self {
             words: share_of(words, all),

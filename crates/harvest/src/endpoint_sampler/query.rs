@@ -3,9 +3,9 @@
 //! A template declares a parameter by `VALUES ?name { UNDEF }`. The queried graph becomes its `FROM` clause, so that one
 //! template serves named graphs and the default graph of any engine.
 
-use oxrdf::{NamedNode, Variable};
+use crate::query_parameters::{set_values, visit_patterns};
+use oxrdf::NamedNode;
 use spargebra::algebra::{GraphPattern, QueryDataset};
-use spargebra::term::GroundTerm;
 use spargebra::{Query, SparqlParser};
 use std::fmt;
 
@@ -38,20 +38,7 @@ impl Template {
 
     /// Sets the terms of the parameter `name`.
     pub(super) fn with_values(mut self, name: &str, terms: &[NamedNode]) -> Self {
-        let name = Variable::new_unchecked(name);
-        visit_patterns(&mut self.pattern, &mut |pattern| {
-            if let GraphPattern::Values {
-                variables,
-                bindings,
-            } = pattern
-                && *variables == [name.clone()]
-            {
-                *bindings = terms
-                    .iter()
-                    .map(|term| vec![Some(GroundTerm::NamedNode(term.clone()))])
-                    .collect();
-            }
-        });
+        set_values(&mut self.pattern, name, terms);
         self
     }
 
@@ -103,31 +90,6 @@ impl fmt::Display for Template {
             base_iri: None,
         }
         .fmt(formatter)
-    }
-}
-
-/// Applies a change to a pattern and to the nested patterns that the templates use, the outer one first.
-fn visit_patterns(pattern: &mut GraphPattern, change: &mut impl FnMut(&mut GraphPattern)) {
-    change(pattern);
-    match pattern {
-        GraphPattern::Join { left, right }
-        | GraphPattern::Union { left, right }
-        | GraphPattern::Minus { left, right }
-        | GraphPattern::LeftJoin { left, right, .. } => {
-            visit_patterns(left, change);
-            visit_patterns(right, change);
-        }
-        GraphPattern::Filter { inner, .. }
-        | GraphPattern::Graph { inner, .. }
-        | GraphPattern::Extend { inner, .. }
-        | GraphPattern::OrderBy { inner, .. }
-        | GraphPattern::Project { inner, .. }
-        | GraphPattern::Distinct { inner }
-        | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. }
-        | GraphPattern::Group { inner, .. }
-        | GraphPattern::Service { inner, .. } => visit_patterns(inner, change),
-        _ => {}
     }
 }
 

@@ -10,10 +10,10 @@
 //! response always gets the same labels.
 
 use super::SamplerError;
+use crate::digest::{hash_of_bytes, hash_of_text};
 use oxrdf::{BlankNode, Term};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ impl ResponseCache {
         let bytes = fs::read(self.path(name)).ok()?;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let body = &bytes[end + 1..];
-        (checksum(body).as_bytes() == &bytes[..end]).then(|| body.to_vec())
+        (hash_of_bytes(body).as_bytes() == &bytes[..end]).then(|| body.to_vec())
     }
 
     fn write_with_checksum(&self, name: &str, body: &[u8]) -> Result<(), SamplerError> {
@@ -172,7 +172,7 @@ impl ResponseCache {
         let temporary = path.with_extension("new");
         fs::create_dir_all(&self.folder)?;
         let mut file = fs::File::create(&temporary)?;
-        file.write_all(checksum(body).as_bytes())?;
+        file.write_all(hash_of_bytes(body).as_bytes())?;
         file.write_all(b"\n")?;
         file.write_all(body)?;
         fs::rename(&temporary, path)
@@ -207,16 +207,9 @@ fn label_node(
         .clone()
 }
 
-fn checksum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
 /// Returns a file name for a text: the first 128 bits of its SHA-256, enough to exclude accidental collisions.
 fn short_hash(text: &str) -> String {
-    checksum(text.as_bytes())[..32].to_owned()
+    hash_of_text(text)[..32].to_owned()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use lodeseek_cli::{ExitStatus, provenance, terminal};
 use lodeseek_eval::{Input, Provenance};
 use lodeseek_eval::{Metric, Qrels, Run, mean};
 use lodeseek_lab::reproduce::{
-    FoldSource, FusionTuning, LearnOn, TunedFusion, find_duplicate_runs,
+    FoldSource, FusionTuning, LearnOn, TunedFusion, find_first_equal_runs,
 };
 use lodeseek_ranking::Ranking;
 use lodeseek_rerank::{Fusion, Method, Normalization};
@@ -167,7 +167,7 @@ fn fuse_by_folds(
     let judgements = Qrels::read(qrels)?;
     let Ok(source) = parts.parse::<FoldSource>();
     let folds = source.read(Path::new(""), &judgements)?;
-    let firsts = find_duplicate_runs(&runs);
+    let firsts = find_first_equal_runs(&runs);
     let runs: Vec<Run> = runs
         .into_iter()
         .enumerate()

@@ -1,14 +1,16 @@
 //! Conditions: retrieval experiments with expected scores, one TOML file each.
 
 use super::dsebench::{self, ExplanationTable};
-use super::experiment::{ExperimentModels, check_mandatory_keys, read_experiment_file};
+use super::experiment::{
+    ExperimentModels, check_mandatory_keys, describe_needed_data, read_experiment_file,
+};
 use super::field_weights::{FieldPools, WeightProgress, WeightTuning};
 use super::report::{
     Cell, Decision, RankCell, RankingColumn, RankingReport, Report, RowComparison, RowReport,
     TableReport,
 };
 use super::reranking::{Encoders, RerankSpec};
-use super::tuning::{FusionTuning, LearnOn, TuningProgress, find_duplicate_runs};
+use super::tuning::{FusionTuning, LearnOn, TuningProgress, find_first_equal_runs};
 use super::verification::{Collection, VerifiedCollection};
 use anyhow::{Context, bail, ensure};
 use lodeseek_engine::Searcher;
@@ -540,7 +542,7 @@ impl Condition {
         let collection = self
             .collection
             .verify(data)
-            .with_context(|| self.advice(data))?;
+            .with_context(|| self.describe_needed_data(data))?;
         let mut context = ExperimentContext {
             data,
             home,
@@ -557,18 +559,18 @@ impl Condition {
         let mut tables = if self.needs_home() {
             tables?
         } else {
-            tables.with_context(|| self.advice(data))?
+            tables.with_context(|| self.describe_needed_data(data))?
         };
         for explanations in &self.explanations {
             let table = explanations.reproduce(data, &self.collection.qrels);
-            tables.push(table.with_context(|| self.advice(data))?);
+            tables.push(table.with_context(|| self.describe_needed_data(data))?);
         }
         let rankings = self
             .rankings
             .iter()
             .map(|printed| context.compare_with_print(printed))
             .collect::<Result<Vec<_>, _>>();
-        let rankings = rankings.with_context(|| self.advice(data))?;
+        let rankings = rankings.with_context(|| self.describe_needed_data(data))?;
         Ok(Report {
             name: self.name.clone(),
             title: self.title.clone(),
@@ -580,13 +582,8 @@ impl Condition {
         })
     }
 
-    fn advice(&self, data: &Path) -> String {
-        format!(
-            "{} needs its data under {} ({})",
-            self.name,
-            data.display(),
-            self.get.trim()
-        )
+    fn describe_needed_data(&self, data: &Path) -> String {
+        describe_needed_data(&self.name, data, &self.get)
     }
 }
 
@@ -663,12 +660,11 @@ impl ExperimentContext<'_> {
                 .errata
                 .iter()
                 .find(|erratum| erratum.row == row.name && erratum.measure == measure.to_string());
-            cells.push(match (row.expected.get(place), erratum) {
-                (Some(&expected), Some(erratum)) => {
+            cells.push(match (row.expected.get(place).copied(), erratum) {
+                (Some(expected), Some(erratum)) => {
                     Cell::with_erratum(expected, erratum.printed, measured, erratum.reason.clone())
                 }
-                (Some(&expected), None) => Cell::new(expected, measured),
-                (None, _) => Cell::without_expectation(measured),
+                (expected, _) => Cell::with_optional_expectation(expected, measured),
             });
             by_topic.push(values);
         }
@@ -1023,7 +1019,7 @@ impl ExperimentContext<'_> {
             .iter()
             .map(|path| self.run(path).cloned())
             .collect::<Result<Vec<_>, _>>()?;
-        let firsts = find_duplicate_runs(&runs);
+        let firsts = find_first_equal_runs(&runs);
         Ok(runs
             .into_iter()
             .enumerate()

@@ -18,7 +18,7 @@ mod tables;
 mod vectors;
 
 use super::Encoders;
-use super::experiment::{ExperimentModels, read_experiment_file};
+use super::experiment::{ExperimentModels, describe_needed_data, read_experiment_file};
 use super::report::Report;
 use anyhow::{Context, ensure};
 use collection::Collection;
@@ -499,14 +499,8 @@ impl DataFinder {
         encoders: &Encoders<'_>,
         progress: &DataFinderProgress<'_>,
     ) -> anyhow::Result<Report> {
-        let collection = Collection::read(&self.collection, data).with_context(|| {
-            format!(
-                "{} needs its data under {} ({})",
-                self.name,
-                data.display(),
-                self.get.trim()
-            )
-        })?;
+        let collection = Collection::read(&self.collection, data)
+            .with_context(|| describe_needed_data(&self.name, data, &self.get))?;
         let mut context = ExperimentContext::new(self, &collection, home, encoders, progress)?;
         let mut tables = Vec::new();
         for view in View::ALL {

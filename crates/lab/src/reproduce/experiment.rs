@@ -61,6 +61,15 @@ pub(super) fn read_experiment_file<T: DeserializeOwned>(
     Ok((content, name))
 }
 
+/// Describes the data that an experiment needs, for an error message. `source` is where to get them.
+pub(super) fn describe_needed_data(name: &str, data: &Path, source: &str) -> String {
+    format!(
+        "{name} needs its data under {} ({})",
+        data.display(),
+        source.trim()
+    )
+}
+
 /// Models whose scores an experiment file expects, by name or path. Arguments precede them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

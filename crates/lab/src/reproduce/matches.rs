@@ -287,10 +287,8 @@ impl MarkedRanking {
 fn build_row(name: &str, counts: Counts, expected: &[f64], note: Option<String>) -> RowReport {
     let mut cells = Vec::new();
     for (place, measured) in counts.measures().into_iter().enumerate() {
-        cells.push(match expected.get(place) {
-            Some(expected) => Cell::new(*expected, measured),
-            None => Cell::without_expectation(measured),
-        });
+        let expected = expected.get(place).copied();
+        cells.push(Cell::with_optional_expectation(expected, measured));
     }
     RowReport {
         name: name.to_owned(),

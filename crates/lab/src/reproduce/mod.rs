@@ -54,7 +54,7 @@ pub use report::{
 pub use reranking::{Encoders, RerankSpec};
 pub use tuning::{
     FusionTuning, LearnOn, ParseLearnOnError, TuneError, TunedFold, TunedFusion, TuningProgress,
-    find_duplicate_runs,
+    find_first_equal_runs,
 };
 pub use verification::{Collection, HomeRequirements, QuestionFile};
 pub use words::Words;

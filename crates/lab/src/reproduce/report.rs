@@ -83,12 +83,15 @@ impl Cell {
         }
     }
 
-    /// Builds a cell without an expected score.
+    /// Compares a score with the expected one, if any. Without an expected score, the outcome is [`Outcome::New`].
     #[must_use]
-    pub fn without_expectation(measured: f64) -> Self {
-        Self {
-            outcome: Outcome::New,
-            ..Self::new(measured, measured)
+    pub fn with_optional_expectation(expected: Option<f64>, measured: f64) -> Self {
+        match expected {
+            Some(expected) => Self::new(expected, measured),
+            None => Self {
+                outcome: Outcome::New,
+                ..Self::new(measured, measured)
+            },
         }
     }
 

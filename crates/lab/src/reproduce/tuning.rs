@@ -429,7 +429,7 @@ impl TrainingTopic {
 /// Returns for every run the position of the first run with the same rankings: its own position unless it is a
 /// duplicate. Tags are ignored.
 #[must_use]
-pub fn find_duplicate_runs(runs: &[Run]) -> Vec<usize> {
+pub fn find_first_equal_runs(runs: &[Run]) -> Vec<usize> {
     runs.iter()
         .enumerate()
         .map(|(own, run)| {
@@ -575,7 +575,7 @@ mod tests {
         let mut runs = runs();
         runs.push(runs[1].clone());
         runs[3].tag = "another".to_owned();
-        assert_eq!(find_duplicate_runs(&runs), [0, 1, 2, 1]);
+        assert_eq!(find_first_equal_runs(&runs), [0, 1, 2, 1]);
     }
 
     proptest! {

@@ -216,11 +216,13 @@ impl Lexicon {
         kept.into_values().collect()
     }
 
-    /// Returns the dataset among several with the same name whose id or title is exactly this name.
+    /// Returns the only owner of a name, or the only one whose title is this name. Equal spelling takes precedence.
     pub(super) fn resolve(&self, surface: &str, owners: &[usize]) -> Option<usize> {
+        if let [owner] = owners {
+            return Some(*owner);
+        }
         let key = name_key(surface);
-        self.only_owner(owners, |_| true)
-            .or_else(|| self.only_owner(owners, |known| known.title == surface))
+        self.only_owner(owners, |known| known.title == surface)
             .or_else(|| self.only_owner(owners, |known| name_key(&known.title) == key))
     }
 

@@ -9,7 +9,7 @@
 
 use super::home_datasets::Collection;
 use super::papers::{Paper, read_papers};
-use super::tokens::{Token, join_tokens, normalize_text, split_sentences, tokenize};
+use super::tokens::{count_words, join_tokens, normalize_text, split_sentences, tokenize};
 use super::{
     Example, PaperOptions, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError,
 };
@@ -105,10 +105,6 @@ fn split_into_pieces(text: &str) -> Vec<String> {
         .into_iter()
         .map(|piece| join_tokens(all[piece].iter().copied()))
         .collect()
-}
-
-fn count_words(piece: &[Token<'_>]) -> usize {
-    piece.iter().filter(|token| token.is_word()).count()
 }
 
 #[cfg(test)]

@@ -43,8 +43,12 @@ impl ReferenceTexts {
 
     /// Returns true if the text is one of the reference texts, or contains half of one.
     pub(super) fn is_near(&self, text: &str) -> bool {
+        let normalized = normalize_text(text);
+        if self.whole.contains(&normalized) {
+            return true;
+        }
         let mut shared: FxHashMap<usize, usize> = FxHashMap::default();
-        let own = collect_shingles(&normalize_text(text));
+        let own = collect_shingles(&normalized);
         for number in own
             .iter()
             .filter_map(|shingle| self.shingles.get(shingle))
@@ -52,10 +56,9 @@ impl ReferenceTexts {
         {
             *shared.entry(*number).or_default() += 1;
         }
-        self.contains(text)
-            || shared
-                .iter()
-                .any(|(number, count)| *count as f64 >= MIN_SHARE * self.sizes[*number] as f64)
+        shared
+            .iter()
+            .any(|(number, count)| *count as f64 >= MIN_SHARE * self.sizes[*number] as f64)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Selection of the sentences of an abstract that describe its task.
 
-use super::tokens::{Token, join_tokens, split_sentences, tokenize};
+use super::tokens::{Token, count_words, join_tokens, split_sentences, tokenize};
 use std::ops::Range;
 
 /// Cues of sentences about the task, strongest first. The words of a cue are adjacent.
@@ -169,10 +169,6 @@ fn is_plain(sentence: &[Token<'_>]) -> bool {
                 "$" | "\\" | "{" | "}" | "http" | "https" | "@" | "<" | ">"
             )
         })
-}
-
-fn count_words(sentence: &[Token<'_>]) -> usize {
-    sentence.iter().filter(|token| token.is_word()).count()
 }
 
 fn source_range(sentence: &[Token<'_>]) -> Range<usize> {

@@ -7,7 +7,7 @@
 //! same subject.
 
 use super::home_datasets::{Collection, select_hardest};
-use super::tokens::{normalize_text, tokenize};
+use super::tokens::{count_words, normalize_text, tokenize};
 use super::{Example, PassageKind, PassageRecord, Split, Style, TrainingData, TrainingError};
 use lodeseek_catalog::{Catalog, DatasetId, Metadata, disambiguate_id};
 use lodeseek_engine::{AnalysisKind, Searcher, Texts};
@@ -143,10 +143,7 @@ fn mask_title(parts: &[String], title: &str) -> Vec<String> {
 /// Returns the number of words that are not masks.
 fn words_left(parts: &[String]) -> usize {
     let text = parts.join("\n").replace(MASK, " ");
-    tokenize(&text)
-        .iter()
-        .filter(|token| token.is_word())
-        .count()
+    count_words(&tokenize(&text))
 }
 
 /// Returns a text in which each copy of the whole title is replaced by a mask for every word.

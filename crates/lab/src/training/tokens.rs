@@ -127,6 +127,11 @@ pub(super) fn split_sentences(tokens: &[Token<'_>]) -> Vec<Range<usize>> {
     sentences
 }
 
+/// Returns the number of words among tokens.
+pub(super) fn count_words(tokens: &[Token<'_>]) -> usize {
+    tokens.iter().filter(|token| token.is_word()).count()
+}
+
 /// Joins tokens, with single spaces where the source has white space.
 pub(super) fn join_tokens<'t>(tokens: impl IntoIterator<Item = Token<'t>>) -> String {
     let mut text = String::new();

@@ -114,11 +114,7 @@ impl Description<'_> {
     }
 
     fn count(&mut self, subject: &NamedNode, predicate: &str, count: u64) {
-        self.add(
-            subject,
-            predicate,
-            Literal::from(i64::try_from(count).unwrap_or(i64::MAX)),
-        );
+        self.add(subject, predicate, Literal::from(count));
     }
 
     fn part(&self, name: &str, rank: u32) -> NamedNode {

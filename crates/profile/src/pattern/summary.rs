@@ -9,7 +9,7 @@
 //! different link patterns by HyperLogLog (P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, AofA 2007), whose standard
 //! error is 0.8 %.
 
-use super::{Element, LinkPattern, Numbering, PatternId, Rows, find_entities, is_link};
+use super::{Element, LinkPattern, NO_ID, Numbering, PatternId, Rows, find_entities, is_link};
 use lodeseek_rdf::vocab::rdf;
 use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -18,8 +18,6 @@ use std::hash::{Hash, Hasher};
 
 /// Maximum number of different link patterns that are counted exactly. The table takes up to 54 MB while it grows.
 pub const MAX_EXACT_LINK_PATTERNS: usize = 1_000_000;
-
-const NO_ID: u32 = u32::MAX;
 
 /// Number of different link patterns of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

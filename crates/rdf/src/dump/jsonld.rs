@@ -187,14 +187,19 @@ fn with_integer(object: Term, names_double: bool) -> Term {
         return object;
     };
     let fraction = fraction.trim_end_matches('0');
-    if whole.len() != 1 || fraction.len() > 20 || !is_decimal(whole) || !is_decimal(fraction) {
+    if whole.len() != 1
+        || fraction.len() > 20
+        || !has_only_digits(whole)
+        || !has_only_digits(fraction)
+    {
         return object;
     }
     let digits = format!("{sign}{whole}{fraction:0<20}");
     Literal::new_typed_literal(digits, if is_number { xsd::INTEGER } else { datatype }).into()
 }
 
-fn is_decimal(text: &str) -> bool {
+/// Returns true if every character is a digit. An empty text has no other character.
+fn has_only_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 

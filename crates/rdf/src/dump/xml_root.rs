@@ -4,6 +4,7 @@
 //! another root and the namespace of RDF in their beginning, are read. Formats of other systems are named.
 
 use super::Refusal;
+use crate::rdf_xml::is_name;
 use std::fmt;
 
 /// End of the namespace of RDF.
@@ -176,14 +177,6 @@ impl XmlRoot {
     }
 }
 
-/// If true, the text is an XML name without a colon.
-fn is_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && text
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
-}
-
 impl fmt::Display for XmlRoot {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.namespace.is_empty() {
@@ -264,6 +257,12 @@ mod tests {
             ("<p:a xmlns:q='y'>", None),
             ("<a b='c", None),
             ("<http://e.org/a> <b> <c> .", None),
+            // Letters are not all characters of names: combining marks and the middle dot are, superscripts are none.
+            ("<re\u{301}sume\u{301}/>", Some("<re\u{301}sume\u{301}>")),
+            ("<paral\u{b7}lel/>", Some("<paral\u{b7}lel>")),
+            ("<m\u{b2}/>", None),
+            ("<\u{b7}a/>", None),
+            ("<1a/>", None),
             ("<!-- x", None),
             ("{}", None),
             ("", None),

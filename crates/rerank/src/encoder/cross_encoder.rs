@@ -97,7 +97,6 @@ impl PairScorer for CrossEncoder {
             .tokenizer
             .encode_fast((query, text), true)
             .map_err(|cause| self.error(cause))?;
-
         let batch = Batch {
             texts: 1,
             width: encoding.len(),

@@ -273,7 +273,6 @@ pub(super) fn read_tensor(
     name: &str,
 ) -> Result<(Vec<usize>, Vec<f32>), Cause> {
     let view = tensors.tensor(name)?;
-
     let values = match view.dtype() {
         Dtype::F32 => view
             .data()

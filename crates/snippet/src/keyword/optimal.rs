@@ -27,7 +27,7 @@
 
 use super::queue::{Candidate, LazyQueue, Limit, Meter};
 use super::{Degrees, KeywordMatcher, KeywordSet, Matches, Roles, compute_shares, log1};
-use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget};
+use crate::{Deadline, Snippet, SnippetExtractor, TripleBudget, find_links};
 use lodeseek_profile::{Element, PatternId, Patterns, Profile};
 use lodeseek_rdf::{TermId, Triple, TripleGraph};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -204,7 +204,7 @@ impl<'g> Weights<'g> {
     }
 
     /// Returns the pattern elements that a triple shows at its ends. A self-link shows both.
-    fn shown(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> {
+    fn contributions(&self, triple: Triple) -> impl Iterator<Item = (TermId, Element)> {
         let own = match (
             self.roles.class(triple),
             Some(triple.predicate) == self.roles.kind,
@@ -251,17 +251,19 @@ struct IncomingLinks {
 impl IncomingLinks {
     fn new(roles: &Roles<'_>) -> Self {
         let mut starts = vec![0u32; roles.graph.term_count() + 1];
-        for (target, _) in find_links(roles) {
-            starts[target.index() + 1] += 1;
+        let links = find_links(roles.graph, roles.kind);
+        for (_, link) in links.clone() {
+            starts[link.object.index() + 1] += 1;
         }
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
         let mut next = starts.clone();
-        let mut places = vec![0; find_links(roles).count()];
-        for (target, place) in find_links(roles) {
-            places[next[target.index()] as usize] = place;
-            next[target.index()] += 1;
+        let mut places = vec![0; links.clone().count()];
+        for (place, link) in links {
+            let slot = &mut next[link.object.index()];
+            places[*slot as usize] = place as u32;
+            *slot += 1;
         }
         Self { starts, places }
     }
@@ -269,12 +271,6 @@ impl IncomingLinks {
     fn row(&self, term: TermId) -> &[u32] {
         &self.places[self.starts[term.index()] as usize..self.starts[term.index() + 1] as usize]
     }
-}
-
-/// Returns the links with their targets and positions.
-fn find_links(roles: &Roles<'_>) -> impl Iterator<Item = (TermId, u32)> {
-    (0..roles.graph.len() as u32)
-        .filter_map(|place| Some((roles.target(roles.triple(place))?, place)))
 }
 
 /// Objective of a growing set of triples.
@@ -324,7 +320,7 @@ impl<'w> Objective<'w> {
     /// Returns the patterns of the ends, with the number of elements that each entity would then show; at most two.
     fn would_show(&self, triple: Triple) -> [Option<(PatternId, u32)>; 2] {
         let mut counts: [Option<(TermId, u32)>; 2] = [None; 2];
-        for (entity, element) in self.weights.shown(triple) {
+        for (entity, element) in self.weights.contributions(triple) {
             let new = u32::from(!self.shown.contains(&(entity, element)));
             match &mut counts[0] {
                 Some((first, count)) if *first == entity => *count += new,
@@ -395,7 +391,7 @@ impl<'w> Objective<'w> {
             let best = self.best.entry(pattern).or_default();
             *best = (*best).max(count);
         }
-        for (entity, element) in self.weights.shown(triple) {
+        for (entity, element) in self.weights.contributions(triple) {
             if self.shown.insert((entity, element)) {
                 *self.shown_of.entry(entity).or_default() += 1;
             }

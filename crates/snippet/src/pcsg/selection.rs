@@ -228,8 +228,8 @@ enum Direction {
     Both,
 }
 
-/// Returns entities that touch every group, not necessarily connected. For each untouched group, the member with the
-/// least additional weight is chosen, groups with fewest members first. O(members).
+/// Returns entities that contain a member of every group, not necessarily connected. Groups with fewest members come
+/// first. Of each group without a chosen member, the one with the least additional weight is chosen. O(members).
 pub(super) fn cover_cheaply(groups: &[Vec<Member>], weights: &[u32]) -> Vec<u32> {
     let mut order: Vec<&Vec<Member>> = groups.iter().filter(|group| !group.is_empty()).collect();
     order.sort_by_key(|group| group.len());
@@ -251,6 +251,8 @@ pub(super) fn cover_cheaply(groups: &[Vec<Member>], weights: &[u32]) -> Vec<u32>
     entities
 }
 
+/// Returns the additional weight of an entity: 0 if it is chosen already, otherwise its weight and 1. Without the 1, an
+/// entity of weight 0 would count like a chosen one.
 fn added_weight(node: u32, chosen: &FxHashSet<u32>, weights: &[u32]) -> u32 {
     if chosen.contains(&node) {
         0

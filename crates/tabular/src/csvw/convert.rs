@@ -19,6 +19,8 @@ use std::io::Read as _;
 
 /// Maximum number of warnings about cells.
 const MAX_CELL_WARNINGS: usize = 100;
+/// Template of the property of a column without `propertyUrl`.
+const DEFAULT_PROPERTY_URL: &str = "{#_name}";
 
 /// Returns the group of a table without metadata.
 pub(super) fn group_without_metadata(address: &str) -> TableGroup {
@@ -159,6 +161,7 @@ pub(super) fn write_group(
         mode,
         warnings,
         emit,
+        default_property: Template::parse(DEFAULT_PROPERTY_URL),
         blank_nodes: 0,
         cell_warnings: 0,
     };
@@ -179,6 +182,8 @@ struct Writer<'w> {
     mode: Mode,
     warnings: &'w mut Vec<String>,
     emit: &'w mut dyn FnMut(TripleRef<'_>),
+    /// [`DEFAULT_PROPERTY_URL`], parsed once for all cells.
+    default_property: Template,
     blank_nodes: u64,
     cell_warnings: usize,
 }
@@ -461,9 +466,9 @@ impl Writer<'_> {
             if self.mode == Mode::Standard && described.insert(subject.clone()) {
                 self.triple(&row, csvw::DESCRIBES, &subject.clone().into());
             }
-            let default_property = Template::parse("{#_name}");
+            let template = inherited.property_url.as_ref();
             let property = template_row.expand(
-                inherited.property_url.as_ref().unwrap_or(&default_property),
+                template.unwrap_or(&self.default_property),
                 place,
                 &table.url,
             );

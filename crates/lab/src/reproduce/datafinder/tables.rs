@@ -204,7 +204,8 @@ impl ExperimentContext<'_> {
         for (place, &measure) in self.experiment.measures.iter().enumerate() {
             let values = self.values(rankings, &queries, measure);
             let expected = expected.and_then(|scores| scores.get(place)).copied();
-            cells.push(new_cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
+            let cell = Cell::with_optional_expectation(expected, mean(&values));
+            cells.push(cell.with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(&queries, &values));
         }
         let (name, note) = (
@@ -275,7 +276,8 @@ impl ExperimentContext<'_> {
             let rankings = self.rank(&spec.system, queries, YearFilter::Known)?;
             let values = self.values(&rankings, queries, precision);
             let expected = spec.expected.get(&name).map(|scores| scores[place]);
-            cells.push(new_cell(expected, mean(&values)).with_spread(resampled.spread(&values)));
+            let cell = Cell::with_optional_expectation(expected, mean(&values));
+            cells.push(cell.with_spread(resampled.spread(&values)));
             by_topic.push(self.by_topic(queries, &values));
         }
         let lost = by_topic[0]
@@ -312,13 +314,6 @@ impl PrintedRow {
         self.reason
             .as_ref()
             .map_or(system.clone(), |reason| format!("{system}; {reason}"))
-    }
-}
-
-fn new_cell(expected: Option<f64>, measured: f64) -> Cell {
-    match expected {
-        Some(expected) => Cell::new(expected, measured),
-        None => Cell::without_expectation(measured),
     }
 }
 

@@ -14,7 +14,7 @@ pub use papers::{KeywordLabels, Paper};
 pub use vectors::Vectors;
 
 use super::condition::Average;
-use super::experiment::read_experiment_file;
+use super::experiment::{describe_needed_data, read_experiment_file};
 use super::report::{Cell, Report, RowReport, TableReport};
 use crate::neighbors::{DenseRows, Rows, cross_val_predict, stratified_folds};
 use anyhow::{Context, ensure};
@@ -255,12 +255,7 @@ impl Iclr {
     }
 
     fn describe_needed_data(&self, data: &Path) -> String {
-        format!(
-            "{} needs its data under {} ({})",
-            self.name,
-            data.display(),
-            self.get.trim()
-        )
+        describe_needed_data(&self.name, data, &self.get)
     }
 
     /// Compares the printed table with the rows of the same names.
@@ -437,10 +432,8 @@ impl<'p> Benchmark<'p> {
         let (mut cells, mut by_topic) = (Vec::new(), Vec::new());
         for (measure, hits) in [&result.all, &result.plane].into_iter().enumerate() {
             let measured = self.accuracy(hits);
-            cells.push(match expected {
-                Some(expected) => Cell::new(expected[measure], measured),
-                None => Cell::without_expectation(measured),
-            });
+            let expected = expected.map(|accuracies| accuracies[measure]);
+            cells.push(Cell::with_optional_expectation(expected, measured));
             let papers = self
                 .labelled
                 .iter()

@@ -240,10 +240,8 @@ impl Words {
         let expected = self.expected.get(&format!("{table}/{name}"));
         let mut cells = Vec::new();
         for (place, value) in measured.iter().enumerate() {
-            cells.push(match expected.and_then(|list| list.get(place)) {
-                Some(expected) => Cell::new(*expected, *value),
-                None => Cell::without_expectation(*value),
-            });
+            let expected = expected.and_then(|list| list.get(place)).copied();
+            cells.push(Cell::with_optional_expectation(expected, *value));
         }
         RowReport {
             name: name.to_owned(),

@@ -114,7 +114,6 @@ fn read_modules(folder: &Path) -> Result<(PathBuf, Modules), ModelError> {
     let (first, rest) = list
         .split_first()
         .ok_or_else(|| ModelError::folder(folder, "modules.json is empty"))?;
-
     if class_name(first) != "Transformer" {
         return Err(module_error(
             path,

@@ -24,7 +24,6 @@ pub(super) fn read(
     };
     let length = read_max_length(folder)?;
     let settings = Settings::read_optional(&folder.join("config_sentence_transformers.json"))?;
-
     Ok(ModelConfig {
         towers: vec![folder.to_owned()],
         query: Side {
