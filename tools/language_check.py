@@ -39,8 +39,8 @@ LIMITS = {
     "old-names": 0,
     "limits": 9,
     "closures": 20,
-    "participles": 47,
-    "one-word": 634,
+    "participles": 46,
+    "one-word": 630,
     "variables": 0,
 }
 

@@ -18,7 +18,7 @@ use super::quad_changes::QuadChanges;
 use super::{
     DatasetOrigin, LoadSource, Stamp, Store, StoreError, StoredContent, blank, graph_file, journal,
 };
-use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect, Edits};
+use lodeseek_catalog::{Catalog, Dataset, DatasetId, Dialect, Edits, IdOrigin};
 use lodeseek_rdf::TripleGraph;
 use lodeseek_rdf::dump::Limits;
 use oxrdf::{NamedNode, Quad, Triple};
@@ -192,6 +192,8 @@ struct Parsed {
     version: String,
     /// If true, a file that should hold content is missing, damaged, or holds nothing that can be read.
     lacks_content: bool,
+    /// If true, it is a dump without a description: nothing but its content.
+    is_mere_dump: bool,
     report: DatasetReport,
     /// Origin to record.
     origin: Option<DatasetOrigin>,
@@ -230,6 +232,7 @@ impl Parsed {
             content,
             version,
             lacks_content,
+            is_mere_dump: matches!(dataset.entry.origin, IdOrigin::File(_)),
             report,
             origin,
             edits,
@@ -466,6 +469,7 @@ impl<'s> Loader<'s> {
                 content,
                 version,
                 lacks_content,
+                is_mere_dump: false,
                 report,
                 origin: None,
                 edits,
@@ -589,8 +593,10 @@ impl<'r> Run<'r> {
             let present = store.version(id)?;
             let has_content = place == ContentPlace::IndexOnly || store.has_content(id, parsed)?;
             let same_content = present.as_ref() == Some(&parsed.version) && has_content;
-            let is_kept =
-                present.is_some() || self.loader.options.incomplete == Incomplete::Rejected;
+            // A dump of which nothing can be read is no dataset, also among others in a folder.
+            let is_kept = present.is_some()
+                || parsed.is_mere_dump
+                || self.loader.options.incomplete == Incomplete::Rejected;
             if is_kept && !same_content && parsed.lacks_content {
                 parsed.report.outcome = DatasetOutcome::Kept;
                 continue;
@@ -890,6 +896,36 @@ mod tests {
         @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
         <http://e.org/trees> a dcat:Dataset ; dct:identifier "trees" ; dct:title "Trees" ;
             dcat:distribution [ dcat:downloadURL <trees.ttl> ] ."#;
+
+    #[test]
+    fn a_dump_of_a_folder_without_readable_content_is_no_dataset() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dumps = folder.path().join("dumps");
+        fs::create_dir(&dumps).expect("made");
+        fs::write(
+            dumps.join("oak.ttl"),
+            "<http://e.org/oak> a <http://e.org/Tree> .",
+        )
+        .expect("written");
+        fs::write(dumps.join("empty.ttl"), "").expect("written");
+        fs::write(dumps.join("words.nt"), "hello world").expect("written");
+        let iris = Iris::new(Iris::DEFAULT_BASE).expect("the default");
+        let store = Store::in_memory(&folder.path().join("home"), iris).expect("a store");
+        let catalog = Catalog::read(&dumps).expect("a catalogue");
+        let report = Loader::new(&store).load(catalog, &|_| ()).expect("loaded");
+        let kept = report
+            .datasets
+            .iter()
+            .filter(|one| one.outcome == DatasetOutcome::Kept);
+        assert_eq!(kept.count(), 2, "{report:?}");
+        let ids: Vec<String> = store
+            .ids()
+            .expect("ids")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(ids, ["oak"]);
+    }
 
     #[test]
     fn a_dump_without_readable_content_replaces_nothing() {

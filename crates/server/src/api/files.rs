@@ -137,7 +137,7 @@ fn file_headers(file: &StoredFile) -> HeaderMap {
         media_type.unwrap_or(HeaderValue::from_static("application/octet-stream")),
     );
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(file.bytes));
-    if let Ok(disposition) = HeaderValue::from_str(&content_disposition(&file.name)) {
+    if let Ok(disposition) = HeaderValue::from_str(&content_disposition("attachment", &file.name)) {
         headers.insert(header::CONTENT_DISPOSITION, disposition);
     }
     headers.insert(
@@ -148,8 +148,8 @@ fn file_headers(file: &StoredFile) -> HeaderMap {
     headers
 }
 
-/// Returns the header `Content-Disposition` (RFC 6266) of a file with a name.
-fn content_disposition(name: &str) -> String {
+/// Returns the header `Content-Disposition` (RFC 6266) of a file with a name. `kind` is `attachment` or `inline`.
+pub(crate) fn content_disposition(kind: &str, name: &str) -> String {
     let plain: String = name
         .chars()
         .map(|character| match character {
@@ -159,10 +159,10 @@ fn content_disposition(name: &str) -> String {
         })
         .collect();
     if plain == name {
-        return format!("attachment; filename=\"{plain}\"");
+        return format!("{kind}; filename=\"{plain}\"");
     }
     format!(
-        "attachment; filename=\"{plain}\"; filename*=UTF-8''{}",
+        "{kind}; filename=\"{plain}\"; filename*=UTF-8''{}",
         encode_extended_value(name)
     )
 }
@@ -252,7 +252,7 @@ mod tests {
                 "attachment; filename=\"a__b\"; filename*=UTF-8''a%0D%0Ab",
             ),
         ] {
-            assert_eq!(content_disposition(name), expected);
+            assert_eq!(content_disposition("attachment", name), expected);
         }
     }
 }

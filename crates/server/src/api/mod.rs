@@ -19,6 +19,8 @@ mod suggest;
 mod table;
 mod terms;
 
+pub(crate) use files::content_disposition;
+
 pub(crate) use example::ExampleParser;
 pub(crate) use suggest::Titles;
 

@@ -19,7 +19,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use lodeseek_catalog::{DatasetId, plain_text};
-use lodeseek_engine::SearchRequest;
+use lodeseek_engine::{MatchQuality, SearchRequest};
 use lodeseek_rdf::vocab::dcterms;
 use oxrdf::Term;
 use std::cmp::Reverse;
@@ -165,13 +165,13 @@ fn requested_languages(headers: &HeaderMap, pairs: &Pairs) -> Result<Vec<String>
     languages(headers, lang.map(|(_, value)| value.as_str()))
 }
 
+/// Returns the good matches of a search: a feed of it does not list all the weak ones. Without a good one, all.
 fn search_ids(state: &AppState, request: &SearchRequest) -> Result<Vec<DatasetId>, ApiError> {
-    let response = state.searcher.search(request)?;
-    Ok(response
-        .hits
-        .into_iter()
-        .map(|hit| hit.card.metadata.id)
-        .collect())
+    let mut hits = state.searcher.search(request)?.hits;
+    if hits.iter().any(|hit| hit.quality == MatchQuality::Good) {
+        hits.retain(|hit| hit.quality == MatchQuality::Good);
+    }
+    Ok(hits.into_iter().map(|hit| hit.card.metadata.id).collect())
 }
 
 /// Returns the datasets with the latest times that their entries show.

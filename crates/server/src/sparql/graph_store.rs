@@ -7,6 +7,7 @@
 
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use crate::AppState;
+use crate::api::content_disposition;
 use crate::documentation::{
     BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text, object, query,
 };
@@ -82,6 +83,9 @@ pub(super) async fn get(
 ) -> Result<Response, ApiError> {
     let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
     let name = parse_graph_name(&parameters)?;
+    let dataset = name
+        .as_ref()
+        .and_then(|name| state.store.iris().dataset_id(name.as_str()));
     let graph = state
         .work(move |state| find(&state.store, name.as_ref()))
         .await?;
@@ -96,7 +100,28 @@ pub(super) async fn get(
         header::TRAILER,
         HeaderValue::from_static(response_formats::TRAILERS),
     );
+    // Browsers would name a saved file after the path of the address.
+    if let Some(id) = dataset {
+        let name = format!("{id}.{}", file_suffix(media_type));
+        if let Ok(disposition) = HeaderValue::from_str(&content_disposition("inline", &name)) {
+            response
+                .headers_mut()
+                .insert(header::CONTENT_DISPOSITION, disposition);
+        }
+    }
     Ok(response)
+}
+
+/// Returns the usual suffix of files of a media type.
+fn file_suffix(media_type: &str) -> &'static str {
+    match media_type.split(';').next().unwrap_or(media_type).trim() {
+        "application/ld+json" => "jsonld",
+        "application/n-triples" => "nt",
+        "application/rdf+xml" => "rdf",
+        "application/trig" => "trig",
+        "application/n-quads" => "nq",
+        _ => "ttl",
+    }
 }
 
 pub(super) async fn other(method: Method) -> Response {
