@@ -22,7 +22,8 @@ pub(super) fn hash_values<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Dig
 }
 
 /// Returns bytes as hexadecimal digits.
-pub(super) fn format_hex(bytes: &[u8]) -> String {
+#[must_use]
+pub fn format_hex(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(2 * bytes.len());
     for byte in bytes {
         // Writing to a string cannot fail.

@@ -81,6 +81,7 @@ pub use dataset::{
     Text, Theme, Work, select_text,
 };
 pub use description_fields::{DescriptionField, FieldError, description_json, read_description};
+pub use digest::format_hex;
 pub use dump_folder::{AssignedDumps, DumpFolder};
 pub use edits::{Edit, Edits, Patch, in_language, parse_assignment};
 pub use entry_ids::{

@@ -1,7 +1,7 @@
 //! SHA-256 of texts, files and responses, in hexadecimal.
 
+use lodeseek_catalog::format_hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::io::{self, Read};
 
 /// Returns the SHA-256 of a reader's content.
@@ -24,16 +24,6 @@ pub(super) fn hash_of_bytes(bytes: &[u8]) -> String {
 /// Returns the SHA-256 of a text.
 pub(super) fn hash_of_text(text: &str) -> String {
     hash_of_bytes(text.as_bytes())
-}
-
-/// Returns bytes as hexadecimal digits.
-fn format_hex(bytes: &[u8]) -> String {
-    let mut digits = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    digits
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ pub enum TableTreatment {
 /// Treatment of a new dataset of which a file is missing, damaged, or holds nothing that can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Incomplete {
-    /// It is stored with the content that can be read.
+    /// It is stored with the content that can be read, unless it is a dump without a description of which nothing can be read.
     #[default]
     Stored,
     /// It is not stored. Its outcome is [`DatasetOutcome::Kept`], as that of a dataset that keeps its previous version.

@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Formats of SPARQL results: JSON of solutions and of `ASK`, Turtle of triples.
+/// Formats of SPARQL results: JSON of solutions and of `ASK`, N-Triples of graphs.
 const SPARQL_RESULTS: &str = "application/sparql-results+json, application/n-triples;q=0.9";
 const JSON: &str = "application/json";
 /// Maximum number of known values of a filter that are compared with an argument: the most frequent ones.
