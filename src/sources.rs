@@ -75,6 +75,13 @@ fn write_table(
         writeln!(out, "{:>14}  {title}  {name}", "")?;
     }
     write_remaining(out, found.alone.len(), limit)?;
+    for service in &found.services {
+        let service = safe(service);
+        writeln!(
+            out,
+            "the patterns in SERVICE {service} are not listed: that service finds their answers"
+        )?;
+    }
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! each dataset, inside `GRAPH` or not. A pattern in `GRAPH <dataset>` is compared with that dataset alone. The metadata is no source,
 //! since every query can read it.
 
-use super::algebra::{child_patterns, pattern_of};
+use super::algebra::{child_patterns, inner_patterns, pattern_of};
 use super::limits::{Cost, SparqlLimits, check_size};
 use super::select_aliases::{parse_query, without_mark};
 use super::statistics_cache::{GraphStatistics, TermTable};
@@ -48,11 +48,13 @@ pub struct Sources {
     pub alone: Vec<DatasetId>,
     /// Endpoints that the catalogue names for datasets among the sources.
     pub endpoints: BTreeMap<DatasetId, BTreeSet<String>>,
+    /// Services of the query, as in SPARQL: an IRI in angle brackets, or a variable. Their patterns have no sources here.
+    pub services: BTreeSet<String>,
 }
 
 impl Sources {
-    /// Returns the sources as JSON: `patterns`, each with its sources, and `alone`. Datasets have `id`, `iri` and, if the
-    /// catalogue names some, `endpoints`; sources of a pattern also the number of its `triples`.
+    /// Returns the sources as JSON: `patterns`, each with its sources, `alone`, and `services` if the query has some. Datasets have
+    /// `id`, `iri` and, if the catalogue names some, `endpoints`; sources of a pattern also the number of its `triples`.
     #[must_use]
     pub fn to_json(&self, iris: &Iris) -> Value {
         let patterns: Vec<Value> = self
@@ -65,7 +67,11 @@ impl Sources {
             .iter()
             .map(|id| self.dataset_to_json(id, iris))
             .collect();
-        json!({ "patterns": patterns, "alone": alone })
+        let mut value = json!({ "patterns": patterns, "alone": alone });
+        if !self.services.is_empty() {
+            value["services"] = json!(self.services);
+        }
+        value
     }
 
     fn pattern_to_json(&self, pattern: &PatternSources, iris: &Iris) -> Value {
@@ -114,6 +120,7 @@ impl QueryEngine {
             .iter()
             .map(QueryPattern::sources)
             .collect();
+        collect_services(pattern_of(&query), &mut selection.found.services);
         for (id, graph) in datasets {
             let known = self
                 .statistics
@@ -132,6 +139,10 @@ impl QueryEngine {
             }
         }
         let mut found = selection.found;
+        if found.patterns.is_empty() && !found.services.is_empty() {
+            // Services answer such a query without any dataset.
+            found.alone.clear();
+        }
         for pattern in &mut found.patterns {
             pattern.sources.sort_by(|a, b| {
                 b.triples
@@ -223,6 +234,16 @@ fn collect_patterns<'q>(
         other => child_patterns(other)
             .into_iter()
             .for_each(|inner| collect_patterns(inner, graph, found)),
+    }
+}
+
+fn collect_services(pattern: &GraphPattern, found: &mut BTreeSet<String>) {
+    if let GraphPattern::Service { name, .. } = pattern {
+        found.insert(name.to_string());
+        return;
+    }
+    for inner in inner_patterns(pattern) {
+        collect_services(inner, found);
     }
 }
 

@@ -51,6 +51,8 @@ const MAX_TRANSLATIONS: usize = 8;
 const MAX_LOOKED_UP_TRANSLATIONS: usize = 64;
 /// Languages whose compounds are written as one word. Unknown ones are translated by their parts.
 const COMPOUNDING: [&str; 7] = ["da", "de", "fi", "hu", "nl", "no", "sv"];
+/// Languages that write all nouns with a capital, so that a capital does not show a name.
+const CAPITALIZING: [&str; 2] = ["de", "lb"];
 /// Letters between the parts of a compound.
 const LINKING_ELEMENTS: [&str; 4] = ["", "s", "n", "en"];
 /// Minimum letters of a part of a compound.
@@ -344,6 +346,9 @@ impl Translations {
                     part.translations.clear();
                 }
             }
+        }
+        if !CAPITALIZING.contains(&language.code.as_str()) {
+            keep_names(text, &words, &mut parts, vocabulary);
         }
         for part in &mut parts {
             self.order_translations(part, &words, language, analysis, vocabulary);
@@ -763,6 +768,44 @@ impl Translations {
     }
 }
 
+/// Removes the translations of names that only share the stem of a known word: `contratos Madrid` is about the city, although `Madrid`
+/// has the Spanish stem of `madre`. A name is written with a capital beside words without one, is not the first word, and the
+/// collection contains it.
+fn keep_names(
+    text: &str,
+    words: &[String],
+    parts: &mut [Part],
+    vocabulary: Option<&dyn Vocabulary>,
+) {
+    let Some(vocabulary) = vocabulary else {
+        return;
+    };
+    let typed: Vec<&str> = text
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    if typed
+        .iter()
+        .all(|word| word.starts_with(char::is_uppercase))
+    {
+        return;
+    }
+    let later = typed.iter().skip(1);
+    let names: Vec<String> = later
+        .filter(|word| word.starts_with(char::is_uppercase))
+        .map(|word| word.to_lowercase())
+        .collect();
+    for part in parts
+        .iter_mut()
+        .filter(|part| part.len == 1 && !part.is_certain)
+    {
+        let word = &words[part.start];
+        if names.contains(word) && vocabulary.word_use(word).datasets > 0 {
+            part.translations.clear();
+        }
+    }
+}
+
 /// Returns the offset of the first line feed that is not before `from`.
 fn find_line_end(bytes: &[u8], from: usize) -> Option<usize> {
     bytes[from..]
@@ -1087,6 +1130,23 @@ mod tests {
         let analysis = analysis.with_vocabulary(Arc::new(Words(words(&["madrid"]))));
         assert_eq!(analysis.translated_words("Madrid").1, None);
         assert!(analysis.translated_words("madre").1.is_some());
+    }
+
+    #[test]
+    fn a_name_beside_foreign_words_is_no_form_of_another_word() {
+        let mut builder = TranslationsBuilder::new(["en"]);
+        builder.add([("es", "madre"), ("en", "mother")]);
+        builder.add([("es", "contratos"), ("en", "contracts")]);
+        let translations = Translations::parse(builder.into_text()).expect("a dictionary");
+        let analysis = Analysis::new(AnalysisKind::Multilingual)
+            .with_translations(Some(Arc::new(translations)))
+            .with_vocabulary(Arc::new(Words(words(&["madrid"]))));
+        let translation = |query: &str| analysis.translated_words(query).1.expect(query).text;
+        assert_eq!(translation("contratos Madrid"), "contracts madrid");
+        assert_eq!(translation("contratos en Madrid"), "contracts madrid");
+        // Without a difference in case, nothing shows a name.
+        assert_eq!(translation("contratos madrid"), "contracts mother");
+        assert_eq!(translation("Contratos Madrid"), "contracts mother");
     }
 
     #[test]

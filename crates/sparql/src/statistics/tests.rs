@@ -461,6 +461,28 @@ fn no_source_is_left_out() {
     assert_eq!(ids("SELECT * { ?s e:only* ?o }").1, "a b c d empty");
 }
 
+#[test]
+fn services_of_a_query_are_named() {
+    let home = &homes()[0];
+    let select = |query: &str| {
+        let query = format!("{PREFIXES}{query}");
+        let found = home.queries.sources(&query, &SparqlLimits::default());
+        found.expect("selected")
+    };
+    let found = select(
+        "SELECT * { ?s e:r ?o { SERVICE <http://b.org/sparql> { ?o e:p ?x } } FILTER EXISTS { SERVICE ?where { ?o e:q ?y } } }",
+    );
+    assert_eq!(found.patterns.len(), 1, "{found:?}");
+    assert_eq!(
+        found.services.into_iter().collect::<Vec<_>>(),
+        ["<http://b.org/sparql>", "?where"]
+    );
+    assert_eq!(found.alone.len(), 1);
+    let elsewhere = select("SELECT * { SERVICE <http://b.org/sparql> { ?s e:p ?o } }");
+    assert!(elsewhere.alone.is_empty() && elsewhere.services.len() == 1);
+    assert!(select("SELECT * { ?s e:r ?o }").services.is_empty());
+}
+
 /// Every dataset that has an answer is among the selected sources.
 #[test]
 fn sources_are_sound() {
