@@ -106,6 +106,11 @@ fn a_collection_is_listed_summarised_and_reduced() {
             .contains("1 not indexed; run `lodeseek index`")
     );
 
+    // A copy may lack the empty file of the lock.
+    fs::remove_file(home.join("lock")).expect("removed");
+    succeeds(home, &["list"]);
+    assert!(home.join("lock").is_file());
+
     let absent = home.join("absent");
     for command in ["list", "status"] {
         assert!(fails(&absent, &[command]).contains("is not a Lodeseek home"));

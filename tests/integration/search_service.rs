@@ -276,6 +276,18 @@ async fn other_engines_ask_it_by_http() {
     assert_eq!(reply.status, 403, "{}", reply.body);
 }
 
+#[tokio::test]
+async fn words_at_its_address_lead_to_the_results() {
+    let site = Site::testdata();
+    let reply = site.get("/search?q=nitrogen+Maryland&lang=de").await;
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("location")),
+        (303, "/?q=nitrogen+Maryland&lang=de")
+    );
+    let form = site.accept("/search", "text/html").await;
+    assert_eq!(form.status, 200, "{}", form.body);
+}
+
 /// Comunica sends a `SERVICE` that names the address by which it came on to the endpoint there.
 #[test]
 fn it_is_meant_by_the_address_it_is_reached_at() {

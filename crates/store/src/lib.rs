@@ -820,14 +820,17 @@ const MAX_LOCK_WAIT: Duration = Duration::from_millis(200);
 
 fn lock_home(home: &Path, access: Access) -> Result<File, StoreError> {
     let path = home.join("lock");
-    let opened = match access {
-        Access::Write => File::options()
+    // The file is empty, and a copy of a home may lack it.
+    let must_create = access == Access::Write || (!path.exists() && is_home(home));
+    let opened = if must_create {
+        File::options()
             .create(true)
             .truncate(false)
             .read(true)
             .write(true)
-            .open(&path),
-        Access::Read => File::open(&path),
+            .open(&path)
+    } else {
+        File::open(&path)
     };
     let file = opened.map_err(|cause| match cause.kind() {
         io::ErrorKind::NotFound => StoreError::NoHome {

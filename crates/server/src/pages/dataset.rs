@@ -199,6 +199,8 @@ struct DatasetPage {
     sampled_triples: u64,
     /// If true, the store has no triples of the content.
     is_index_only: bool,
+    /// Text for a list of references.
+    citation: String,
     bibtex: String,
     links: Vec<Bar>,
     method: String,
@@ -405,7 +407,9 @@ impl DatasetPage {
             // Tables are read from the store.
             self.tables.clear();
         }
-        self.bibtex = Citation::new(described).bibtex();
+        let citation = Citation::new(described);
+        self.citation = citation.text();
+        self.bibtex = citation.bibtex();
         self.files = described
             .files
             .iter()
@@ -582,6 +586,7 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
         skipped: 0,
         sampled_triples: card.sampled_triples.unwrap_or_default(),
         is_index_only: false,
+        citation: String::new(),
         bibtex: String::new(),
         links: bar_views(&profile.links, false),
         method: card.snippet_method.clone(),

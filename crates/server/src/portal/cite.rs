@@ -170,6 +170,35 @@ impl Citation {
         }
     }
 
+    /// Formats the citation as a text for a list of references, in the form that the DataCite Metadata Schema 4 prefers:
+    /// `Creator (PublicationYear): Title. Version. Publisher. (resourceTypeGeneral). Identifier`.
+    pub(crate) fn text(&self) -> String {
+        let year = match self.date.first() {
+            Some(year) => year.to_string(),
+            None => UNDATED.to_owned(),
+        };
+        let title = self.title.trim_end_matches('.');
+        let mut text = if self.authors.is_empty() {
+            format!("{title} ({year})")
+        } else {
+            format!("{} ({year}): {title}", self.authors.join("; "))
+        };
+        if let Some(version) = &self.version {
+            text += &format!(". Version {version}");
+        }
+        // A publisher that stands for the creators is named once.
+        if let Some(publisher) = &self.publisher
+            && !self.authors.contains(publisher)
+        {
+            text += &format!(". {publisher}");
+        }
+        let identifier = match &self.doi {
+            Some(doi) => format!("https://doi.org/{}", encode_address(doi)),
+            None => self.url.clone(),
+        };
+        format!("{text}. (Dataset). {identifier}")
+    }
+
     /// Formats the citation as a BibTeX entry, of a type that all styles support.
     pub(crate) fn bibtex(&self) -> String {
         let authors: Vec<String> = self
@@ -449,6 +478,31 @@ mod tests {
         );
         assert!(!undated.ris().contains("PY  - "));
         assert_eq!(undated.csl().get("issued"), None);
+    }
+
+    #[test]
+    fn a_text_has_the_form_of_datacite() {
+        let citation = Citation {
+            title: "Air quality.".to_owned(),
+            doi: None,
+            url: "http://e.org/1".to_owned(),
+            ..hostile()
+        };
+        assert_eq!(
+            citation.text(),
+            "Smith and Sons, Ltd.; Ünïcödé { (2021): Air quality. Version 1.0. A\tB. (Dataset). http://e.org/1"
+        );
+        let bare = Citation {
+            title: "Trees".to_owned(),
+            authors: vec!["City".to_owned()],
+            publisher: Some("City".to_owned()),
+            doi: Some("10.5281/zenodo.1".to_owned()),
+            ..Citation::default()
+        };
+        assert_eq!(
+            bare.text(),
+            "City (n.d.): Trees. (Dataset). https://doi.org/10.5281/zenodo.1"
+        );
     }
 
     #[test]

@@ -97,7 +97,12 @@ pub(crate) fn protocol_router(cors: &CorsLayer) -> Router<AppState> {
     let queries = Router::new()
         .route("/sparql", query_methods())
         // The service of search in SPARQL queries of other engines. Its properties identify it.
-        .route("/search", query_methods())
+        .route(
+            "/search",
+            get(protocol::get_search)
+                .post(protocol::post)
+                .fallback(protocol::other),
+        )
         .layer(cors.clone())
         .layer(set_header(header::ALLOW, protocol::METHODS))
         .layer(set_header(

@@ -33,7 +33,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use lodeseek_rdf::Omissions;
 use lodeseek_sparql::{
     Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError,
@@ -144,6 +144,21 @@ pub(super) async fn get(
         Ok(media_type) => description::service(&state, &links, media_type).await,
         Err(error) => error.into_response(),
     }
+}
+
+/// `GET /search`: as `/sparql`. Words of a search are those of the start page, which is where the client is sent.
+pub(super) async fn get_search(
+    state: State<AppState>,
+    links: LinkBase,
+    RawQuery(query): RawQuery,
+    context: RequestContext,
+) -> Response {
+    let parameters = pairs(query.as_deref().unwrap_or_default().as_bytes());
+    if has_parameter(&parameters, "q") && !has_parameter(&parameters, "query") {
+        let query = query.unwrap_or_default();
+        return Redirect::to(&format!("/?{query}")).into_response();
+    }
+    get(state, links, RawQuery(query), context).await
 }
 
 #[utoipa::path(post, path = "/sparql", tag = "SPARQL", operation_id = "queryByPost",
