@@ -54,8 +54,8 @@ pub(crate) struct Arguments {
     /// Show the methods of the ranking, the parts of each score and the matching triples.
     #[arg(long, help_heading = RESULTS)]
     explain: bool,
-    /// Snippet of a hit: stored (with the index), query (computed for the query), or a method: illusnip, patterns, ksd, optimal,
-    /// cover, qpcsg and others, as listed by `lodeseek snippet --help`.
+    /// Snippet of a hit: stored (with the index), query (computed for the query), none, or a method: illusnip, patterns, ksd,
+    /// optimal, cover, qpcsg and others, as listed by `lodeseek snippet --help`.
     #[arg(long, value_name = "KIND", default_value = "stored", help_heading = RESULTS)]
     snippet: SnippetKind,
     /// Languages of labels, in order of preference: `de,en`.

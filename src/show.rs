@@ -14,7 +14,7 @@ use lodeseek_engine::{
 };
 use lodeseek_profile::TableSummary;
 use lodeseek_rdf::{local_name, words};
-use lodeseek_store::{Access, Store, StoreError};
+use lodeseek_store::{Access, DatasetWorks, Store, StoreError, read_dataset_works};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -61,6 +61,10 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         .facet_values(&id, Facet::SuggestedTheme)?;
     if arguments.output.is_json() {
         let mut value = card_json(&card, &related)?;
+        let works = read_dataset_works(home, &id, usize::MAX)?;
+        if works.all > 0 {
+            value["works"] = serde_json::to_value(works)?;
+        }
         if !suggested.is_empty() {
             value["suggestedThemes"] = suggested.into();
         }
@@ -70,7 +74,8 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         for theme in suggested {
             extra.push(("Suggested", format!("{theme} (theme, by the words)")));
         }
-        write_card(&mut out, &card, &extra, &related)?;
+        let works = read_dataset_works(home, &id, MAX_WORKS)?;
+        write_card(&mut out, &card, &extra, &related, &works)?;
     }
     Ok(ExitStatus::Success)
 }
@@ -155,6 +160,32 @@ fn write_related_datasets(out: &mut impl Write, related: &RelatedDatasets) -> io
     Ok(())
 }
 
+/// Writes the works of the collection that use the dataset, the latest first.
+fn write_works(out: &mut impl Write, works: &DatasetWorks) -> io::Result<()> {
+    if works.all == 0 {
+        return Ok(());
+    }
+    let total = counted(works.all as u64, "work");
+    writeln!(out, "  {:<10} {total} of the collection", "used by")?;
+    for work in &works.works {
+        let mut line = safe(&work.title);
+        if let Some(year) = work.year {
+            line += &format!(" ({year})");
+        }
+        if let Some(url) = &work.url {
+            line += &format!(", {}", safe(url));
+        }
+        writeln!(out, "  {:<10} {line}", "work")?;
+    }
+    let more = works.more();
+    if more > 0 {
+        writeln!(out, "  {:<10} and {} more", "work", grouped(more as u64))?;
+    }
+    Ok(())
+}
+
+/// Maximum number of works that are listed.
+const MAX_WORKS: usize = 8;
 /// Maximum number of tables that are listed.
 const MAX_TABLES: usize = 8;
 /// Maximum number of classes, of properties, of languages and of links that are printed.
@@ -191,6 +222,7 @@ fn write_card(
     card: &Card,
     extra: &[(&'static str, String)],
     related: &RelatedDatasets,
+    works: &DatasetWorks,
 ) -> io::Result<()> {
     let style = Style::of_stdout();
     let (metadata, profile) = (&card.metadata, &card.profile);
@@ -299,6 +331,7 @@ fn write_card(
         )?;
     }
     write_related_datasets(out, related)?;
+    write_works(out, works)?;
     writeln!(
         out,
         "\n{} triples, {} entities, {} classes, {} properties, {} literals",

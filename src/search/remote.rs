@@ -50,14 +50,8 @@ fn request_parameters(arguments: &Arguments, query: &str, filter: &Filter) -> St
             parameters.append_pair(name, "true");
         }
     }
-    match arguments.snippet {
-        SnippetKind::Stored => {}
-        SnippetKind::QUERY => {
-            parameters.append_pair("snippet", "query");
-        }
-        SnippetKind::OnDemand(method) => {
-            parameters.append_pair("snippet", method.name());
-        }
+    if arguments.snippet != SnippetKind::Stored {
+        parameters.append_pair("snippet", arguments.snippet.name());
     }
     if arguments.duplicates {
         parameters.append_pair("duplicates", "all");

@@ -297,10 +297,27 @@ async fn search_pages_and_explains() {
             .is_some_and(|words| !words.is_empty())
     });
     assert!(snippet.len() <= 20 && marked.count() > 0, "{explaining}");
-    assert_eq!(
-        site.get("/api/search?q=ginkgo&snippet=any").await.status,
-        400
+    let unknown = site.get("/api/search?q=ginkgo&snippet=any").await;
+    assert!(
+        unknown.status == 400 && unknown.body.contains("stored, query, none, illusnip"),
+        "{}",
+        unknown.body
     );
+    let stored = site.get("/api/search?q=ginkgo+biloba&k=1").await;
+    let short = site
+        .get("/api/search?q=ginkgo+biloba&k=1&snippet=none")
+        .await;
+    assert!(
+        short.body.len() * 2 < stored.body.len(),
+        "{} of {} bytes",
+        short.body.len(),
+        stored.body.len()
+    );
+    let (mut stored, short) = (stored.json(), short.json());
+    stored["hits"][0]["snippet"] = Value::Array(Vec::new());
+    assert_eq!(short, stored, "nothing else is omitted");
+    let many = site.get("/api/search?q=water&k=50&snippet=none").await;
+    assert_eq!(many.status, 200, "{}", many.body);
     let explained = site
         .get("/api/search?q=ginkgo&k=1&explain=true")
         .await
@@ -1315,7 +1332,18 @@ async fn sparql_answers_are_bounded() {
         .await;
     assert_eq!(
         (given_up.status.as_u16(), given_up.header("retry-after")),
-        (503, "5")
+        (503, ""),
+        "it would fail again"
+    );
+    let page = hasty
+        .get(&format!(
+            "/sparql?{}",
+            encoded(&[("query", slow), ("format", "html")])
+        ))
+        .await;
+    assert_eq!(
+        (page.status.as_u16(), page.header("retry-after")),
+        (503, "")
     );
 
     let busy = Site::from_catalog(
@@ -1326,7 +1354,98 @@ async fn sparql_answers_are_bounded() {
             ..limits()
         },
     );
-    assert_eq!(busy.get(&format!("/sparql?{query}")).await.status, 503);
+    let refused = busy.get(&format!("/sparql?{query}")).await;
+    assert_eq!(
+        (refused.status.as_u16(), refused.header("retry-after")),
+        (503, "5")
+    );
+}
+
+#[tokio::test]
+async fn the_json_of_a_dataset_is_that_of_its_hit() {
+    let site = Site::testdata();
+    let path = "/dataset/street-trees";
+    let reply = site.accept(path, "application/json").await;
+    assert_eq!(
+        (reply.status.as_u16(), reply.media_type()),
+        (200, "application/json"),
+        "{}",
+        reply.body
+    );
+    let named = site.get(&format!("{path}?format=json")).await;
+    assert_eq!(named.body, reply.body);
+    let mut object = reply.json();
+    let object = object.as_object_mut().expect("an object");
+    assert_eq!(
+        object.remove("iri"),
+        Some("http://localhost:7878/dataset/street-trees".into())
+    );
+    let downloads = object.remove("downloads").expect("downloads");
+    assert!(
+        downloads[0]["url"]
+            .as_str()
+            .is_some_and(|url| url.contains("://"))
+            && downloads[0]["mediaType"].is_string(),
+        "{downloads}"
+    );
+    let found = site.get("/api/search?q=city+tree+register&k=1").await;
+    let mut hit = found.json()["hits"][0].clone();
+    let hit = hit.as_object_mut().expect("a hit");
+    for name in ["rank", "score", "match", "fields"] {
+        assert!(hit.remove(name).is_some(), "{name}");
+    }
+    let snippet = hit["snippet"].as_array_mut().expect("a snippet");
+    for triple in snippet {
+        triple.as_object_mut().expect("a triple").remove("matched");
+    }
+    assert_eq!(object, hit);
+
+    let linked = "application/ld+json, application/json";
+    let linked = site.accept(path, linked).await;
+    assert_eq!(linked.media_type(), "application/ld+json");
+    let missing = site.accept("/dataset/none", "application/json").await;
+    assert_eq!(missing.status, 404);
+    assert!(
+        missing.json()["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("none")),
+        "{}",
+        missing.body
+    );
+}
+
+#[tokio::test]
+async fn results_are_saved_if_the_page_requests_a_download() {
+    let site = Site::testdata();
+    let page = encoded(&[("query", COUNT), ("format", "html")]);
+    let page = site.get(&format!("/sparql?{page}")).await;
+    assert!(
+        page.body.contains("name=\"download\" value=\"true\""),
+        "{}",
+        page.body
+    );
+    let construct = "CONSTRUCT { ?d a ?class } { ?d a ?class } LIMIT 1";
+    for (query, format, name) in [
+        (COUNT, "csv", "results.csv"),
+        (COUNT, "json", "results.json"),
+        (construct, "json", "results.jsonld"),
+    ] {
+        let form = encoded(&[("query", query), ("download", "true"), ("format", format)]);
+        let saved = site.post("/sparql", FORM, &form).await;
+        assert_eq!(
+            (saved.status.as_u16(), saved.header("content-disposition")),
+            (200, format!("attachment; filename=\"{name}\"").as_str())
+        );
+    }
+    let shown = encoded(&[("query", COUNT), ("format", "json")]);
+    let shown = site.get(&format!("/sparql?{shown}")).await;
+    assert_eq!(shown.header("content-disposition"), "");
+    let failed = encoded(&[("query", "SELECT"), ("download", "true")]);
+    let failed = site.post("/sparql", FORM, &failed).await;
+    assert_eq!(
+        (failed.status.as_u16(), failed.header("content-disposition")),
+        (400, "")
+    );
 }
 
 #[tokio::test]

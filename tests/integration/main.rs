@@ -48,6 +48,7 @@ mod mcp;
 mod markup;
 mod models;
 mod named_graphs;
+mod openapi;
 mod operator;
 mod operator_forms;
 mod outgoing_values;

@@ -5,6 +5,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
+use lodeseek_catalog::CitingWorks;
+use lodeseek_engine::add_works;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -197,7 +199,7 @@ async fn a_client_finds_inspects_and_queries_a_dataset() {
         .as_array()
         .expect("downloads");
     let is_complete = |one: &Value| {
-        one["url"].as_str().is_some_and(|url| url.contains("://")) && one["media_type"].is_string()
+        one["url"].as_str().is_some_and(|url| url.contains("://")) && one["mediaType"].is_string()
     };
     assert!(
         !downloads.is_empty() && downloads.iter().all(is_complete),
@@ -475,6 +477,21 @@ async fn tables_are_rows() {
         found["result"]["hits"][0]["rows"],
         json!(["well name: Old Brewery; depth: 48.0; Pb: 0,011; sampled: 2024-03-02"]),
         "{found}"
+    );
+}
+
+#[tokio::test]
+async fn a_dataset_has_the_works_that_use_it() {
+    let home = Home::from_catalog(&testdata("research/collection.jsonl"));
+    let works = CitingWorks::read(&testdata("research/papers.jsonl")).expect("a list");
+    add_works(&home.store, works.works).expect("added");
+    let (app, _folder) = home.serve(limits());
+    let dataset = structured(&app, "get_dataset", &json!({ "id": "Harbour_Cam" })).await;
+    let work = json!({ "title": "Boats by night and day", "year": 2022 });
+    assert_eq!(
+        dataset["result"]["works"],
+        json!({ "all": 1, "works": [work] }),
+        "{dataset}"
     );
 }
 

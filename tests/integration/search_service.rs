@@ -231,6 +231,10 @@ fn what_cannot_be_searched_for_is_an_error() {
             "?d search:text 'a' ; search:snippetMethod 'query' ; search:limit 50",
             "10 with snippets",
         ),
+        (
+            "?d search:text 'a' ; search:snippetMethod 'guess'",
+            "stored, query, none, illusnip",
+        ),
     ] {
         let query =
             format!("PREFIX search: <https://w3id.org/lodeseek/search#> SELECT * {{ {pattern} }}");

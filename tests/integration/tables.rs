@@ -131,6 +131,19 @@ fn rows_are_shown_with_matching_cells() {
         .map(|evidence| (evidence.row, evidence.triple.predicate.label.as_str()))
         .collect();
     assert!(place.contains(&(Some(2), "well name")), "{place:?}");
+    for explain in [false, true] {
+        let without = search(
+            &home,
+            SearchRequest {
+                snippet: SnippetKind::None,
+                explain,
+                matching_rows: 10,
+                ..SearchRequest::new("brewery depth".to_owned())
+            },
+        );
+        assert_eq!((&without[0].table, without[0].snippet.len()), (&None, 0));
+        assert_eq!(without[0].evidence.is_empty(), !explain);
+    }
 }
 
 #[test]

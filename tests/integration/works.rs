@@ -5,8 +5,10 @@
 
 use super::admin::{READ, WRITE, site};
 use super::http::Site;
-use super::support::{AS_INDEXED, Ran, TEST_TIMEOUT, run, run_with};
+use super::support::{AS_INDEXED, Home, Ran, TEST_TIMEOUT, limits, run, run_with, testdata};
 use axum::http::Method;
+use lodeseek_catalog::{CitingWork, DatasetId};
+use lodeseek_engine::add_works;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -257,6 +259,88 @@ fn works_are_listed_and_removed() {
     );
     assert!(!run(home, &["status"]).out.contains("works  "));
     assert_eq!(run(home, &["verify"]).code, Some(0));
+}
+
+#[test]
+fn works_are_shown_with_the_dataset_that_they_use() {
+    let home = loaded();
+    let home = home.path();
+    let mut list = String::new();
+    for year in 2001..=2009 {
+        list += &format!(
+            "{{\"title\": \"Boats of {year}\", \"year\": {year}, \"url\": \"https://e.org/{year}\", \"datasets\": [\"Harbour Cam\"]}}\n"
+        );
+    }
+    let more = home.join("more.jsonl");
+    fs::write(&more, list).expect("written");
+    let added = run(home, &["load", more.to_str().expect("UTF-8")]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let indexed = run(home, &["index", "--dpr", DPR]);
+    assert_eq!(indexed.code, Some(0), "{indexed:?}");
+    let shown = run(home, &["show", "Harbour_Cam"]);
+    let first = concat!(
+        "  used by    10 works of the collection\n",
+        "  work       Boats by night and day (2022)\n",
+        "  work       Boats of 2009 (2009), https://e.org/2009\n",
+    );
+    assert!(
+        shown.out.contains(first) && shown.out.contains("  work       and 2 more\n"),
+        "{shown:?}"
+    );
+    let shown = run(home, &["show", "Harbour_Cam", "--json"]);
+    let shown: Value = serde_json::from_str(&shown.out).expect("JSON");
+    let works = &shown["works"];
+    assert_eq!(
+        (&works["all"], works["works"].as_array().map(Vec::len)),
+        (&Value::from(10), Some(10))
+    );
+    assert_eq!(works["works"][9]["url"], "https://e.org/2001");
+}
+
+#[tokio::test]
+async fn pages_and_json_of_datasets_list_the_works_that_use_them() {
+    let home = Home::from_catalog(&testdata("research/collection.jsonl"));
+    let mut works = Vec::new();
+    for year in 1901..=1960 {
+        // Only addresses of the web are links.
+        let scheme = if year == 1960 { "javascript" } else { "https" };
+        works.push(CitingWork {
+            title: format!("Harbours in {year}"),
+            summary: String::new(),
+            year: Some(year),
+            url: Some(format!("{scheme}://e.org/{year}")),
+            datasets: vec![DatasetId::new("Harbour_Cam").expect("an id")],
+        });
+    }
+    add_works(&home.store, works).expect("added");
+    let (app, folder) = home.serve(limits());
+    let site = Site::behind(app, folder);
+    let page = site.accept("/dataset/Harbour_Cam", "text/html").await.body;
+    for part in [
+        "<summary>Used by 60 works</summary>",
+        "<li><cite>Harbours in 1960</cite>, 1960</li>",
+        "<a href=\"https://e.org/1911\" rel=\"noreferrer\"><cite>Harbours in 1911</cite></a>, 1911",
+        "<p class=\"note\">10 more</p>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("Harbours in 1910"), "{page}");
+    let german = site.get("/dataset/Harbour_Cam?lang=de").await.body;
+    assert!(german.contains("Verwendet in 60 Arbeiten"), "{german}");
+    let other = site.accept("/dataset/Late_Boats", "text/html").await.body;
+    assert!(!other.contains("Used by"), "{other}");
+
+    let object = site
+        .accept("/dataset/Harbour_Cam", "application/json")
+        .await
+        .json();
+    let works = &object["works"];
+    assert_eq!(
+        (&works["all"], works["works"].as_array().map(Vec::len)),
+        (&Value::from(60), Some(50)),
+        "{object}"
+    );
+    assert_eq!(works["works"][0]["title"], "Harbours in 1960");
 }
 
 /// Uploads a list of works, and returns status and body.

@@ -94,9 +94,9 @@ pub use rerank::{
 pub use search::{
     EmptyQuery, Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind,
     MAX_EXAMPLES, MatchFeatures, MatchQuality, QuerySyntax, SearchRequest, SearchResponse,
-    SnippetKind, SuggestedFilter, check_query,
+    SnippetKind, SuggestedFilter, UnknownSnippetKind, check_query,
 };
-pub use search_json::hit_json;
+pub use search_json::{dataset_json, hit_json};
 pub use searcher::Searcher;
 pub use similar::{
     ExampleGraph, SharedFeatures, SimilarDataset, SimilarDatasets, SimilarityBasis,

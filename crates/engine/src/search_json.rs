@@ -1,6 +1,6 @@
-//! Search results as JSON: the form of `GET /api/search` and of `lodeseek search --json`.
+//! Search results and datasets as JSON: the form of `GET /api/search`, `lodeseek search --json` and `GET /dataset/{id}`.
 
-use crate::{FacetValues, Hit, SearchResponse, facet_label};
+use crate::{Card, FacetValues, Hit, SearchResponse, SnippetTable, facet_label};
 use lodeseek_catalog::{Metadata, Scheme};
 use serde_json::{Value, json};
 
@@ -63,21 +63,50 @@ fn facet_json(one: &FacetValues) -> Value {
     json
 }
 
-fn one_hit(hit: &Hit) -> Value {
-    let metadata = &hit.card.metadata;
+/// Returns the JSON object of a dataset: that of a hit without what depends on the query. The labels of the stored snippet are in
+/// the first of `languages` that a term has.
+#[must_use]
+pub fn dataset_json(card: &Card, languages: &[String]) -> Value {
+    let mut value = metadata_json(card);
+    value["snippet"] = json!(card.snippet_in(languages));
+    if let Some(rows) = &card.table {
+        value["table"] = json!(SnippetTable::from(rows));
+    }
+    value
+}
+
+/// Returns the metadata that hits and datasets have.
+fn metadata_json(card: &Card) -> Value {
+    let metadata = &card.metadata;
     let mut value = json!({
-        "rank": hit.rank,
         "id": metadata.id,
         "title": metadata.title(),
-        "score": hit.score,
-        "match": hit.quality,
         "description": metadata.description(),
         "creators": metadata.agents().collect::<Vec<_>>(),
-        "license": hit.card.licenses().next(),
-        "triples": hit.card.profile.triples,
-        "fields": hit.fields,
-        "snippet": hit.snippet,
+        "license": card.licenses().next(),
+        "triples": card.profile.triples,
     });
+    if let Some(remote) = &card.remote {
+        // The endpoint with its size, without the list of graphs.
+        value["remote"] = json!(remote.clone().cut(0));
+    }
+    add_optional_metadata(&mut value, metadata);
+    if let Some(place) = &card.coverage.place {
+        value["place"] = json!(place);
+    }
+    if let Some(period) = &card.coverage.period {
+        value["period"] = json!(period);
+    }
+    value
+}
+
+fn one_hit(hit: &Hit) -> Value {
+    let mut value = metadata_json(&hit.card);
+    value["rank"] = json!(hit.rank);
+    value["score"] = json!(hit.score);
+    value["match"] = json!(hit.quality);
+    value["fields"] = json!(hit.fields);
+    value["snippet"] = json!(hit.snippet);
     if let Some(table) = &hit.table {
         value["table"] = json!(table);
     }
@@ -93,20 +122,8 @@ fn one_hit(hit: &Hit) -> Value {
     if !hit.similar_to.is_empty() {
         value["similarTo"] = json!(hit.similar_to);
     }
-    if let Some(remote) = &hit.card.remote {
-        // The endpoint with its size, without the list of graphs.
-        value["remote"] = json!(remote.clone().cut(0));
-    }
     if !hit.duplicates.is_empty() {
         value["duplicates"] = json!(hit.duplicates);
-    }
-    add_optional_metadata(&mut value, metadata);
-    let coverage = &hit.card.coverage;
-    if let Some(place) = &coverage.place {
-        value["place"] = json!(place);
-    }
-    if let Some(period) = &coverage.period {
-        value["period"] = json!(period);
     }
     if !hit.dense.is_empty() {
         value["dense"] = json!(hit.dense);

@@ -231,6 +231,7 @@ impl SearchService {
     ) {
         let id = &hit.card.metadata.id;
         let snippet = match request.snippet {
+            SnippetKind::None => return,
             SnippetKind::Stored => self.iris.part(id, "snippet"),
             SnippetKind::OnDemand(method) => self
                 .iris
@@ -549,18 +550,14 @@ fn check_text(text: &str) -> Result<(), ServiceError> {
 /// Returns the request if it is within the limits of the service.
 fn check_request(request: SearchRequest) -> Result<SearchRequest, ServiceError> {
     check_text(&request.query)?;
-    let max_hits = if request.snippet == SnippetKind::Stored {
-        MAX_HITS
-    } else {
+    let max_hits = if request.snippet.is_on_demand() {
         MAX_HITS_WITH_SNIPPETS
-    };
-    let is_bounded = match request.snippet {
-        SnippetKind::OnDemand(method) => method.is_bounded(),
-        SnippetKind::Stored => true,
+    } else {
+        MAX_HITS
     };
     let problem = if !(1..=max_hits).contains(&request.depth) {
         format!("the limit must be from 1 to {max_hits} (100, or 10 with snippets on demand)")
-    } else if !is_bounded {
+    } else if !request.snippet.is_bounded() {
         "this snippet method has no bound on its running time; choose another".to_owned()
     } else {
         return Ok(request);

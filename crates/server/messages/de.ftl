@@ -121,6 +121,10 @@ weak-matches-text = Sie enthalten wenige der Wörter oder sind nur entfernt ähn
 duplicates-counted = Die Zahlen zählen Duplikate mit, die nur einmal gezeigt werden.
 also-from = Auch bei
 introduced-by = Vorgestellt in
+used-by-works = { $count ->
+    [one] Verwendet in { $number } Arbeit
+   *[other] Verwendet in { $number } Arbeiten
+}
 why = Warum dies?
 why-fields = Gefunden in
 why-meaning = Ähnliche Bedeutung:

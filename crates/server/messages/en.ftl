@@ -121,6 +121,10 @@ weak-matches-text = They contain few of the words or are only remotely similar i
 duplicates-counted = The numbers include duplicates that are shown once.
 also-from = Also from
 introduced-by = Introduced by
+used-by-works = { $count ->
+    [one] Used by { $number } work
+   *[other] Used by { $number } works
+}
 why = Why this?
 why-fields = Found in
 why-meaning = Similar in meaning:

@@ -122,6 +122,10 @@ weak-matches-text = Contienen pocas de las palabras o solo se parecen remotament
 duplicates-counted = Las cifras incluyen duplicados que se muestran una sola vez.
 also-from = También en
 introduced-by = Presentado en
+used-by-works = { $count ->
+    [one] Usado por { $number } trabajo
+   *[other] Usado por { $number } trabajos
+}
 why = ¿Por qué?
 why-fields = Encontrado en
 why-meaning = Significado similar:

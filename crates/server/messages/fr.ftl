@@ -122,6 +122,10 @@ weak-matches-text = Ils contiennent peu de ces mots ou n’ont qu’un sens vagu
 duplicates-counted = Les nombres comprennent des doublons affichés une seule fois.
 also-from = Aussi chez
 introduced-by = Présenté dans
+used-by-works = { $count ->
+    [one] Utilisé par { $number } travail
+   *[other] Utilisé par { $number } travaux
+}
 why = Pourquoi ?
 why-fields = Trouvé dans
 why-meaning = Sens proche :

@@ -122,6 +122,10 @@ weak-matches-text = Contengono poche delle parole o sono solo lontanamente simil
 duplicates-counted = I numeri comprendono duplicati mostrati una sola volta.
 also-from = Anche presso
 introduced-by = Presentato in
+used-by-works = { $count ->
+    [one] Usato da { $number } lavoro
+   *[other] Usato da { $number } lavori
+}
 why = Perché?
 why-fields = Trovato in
 why-meaning = Significato simile:

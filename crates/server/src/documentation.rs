@@ -165,6 +165,17 @@ impl PartialSchema for Error {
 
 impl ToSchema for Error {}
 
+/// An array of objects.
+pub(crate) struct ObjectArray;
+
+impl PartialSchema for ObjectArray {
+    fn schema() -> RefOr<Schema> {
+        array(object(Type::Object)).into()
+    }
+}
+
+impl ToSchema for ObjectArray {}
+
 /// The media types of a response.
 pub(crate) trait Body {
     /// Returns the schema of each media type.
@@ -189,12 +200,44 @@ body!(/** An HTML page. */ Html: object(Type::String), "text/html");
 body!(/** Plain text. */ Text: object(Type::String), "text/plain");
 body!(/** A drawing. */ Svg: object(Type::String), "image/svg+xml");
 body!(/** Any JSON object. */ JsonObject: object(Type::Object), "application/json");
+body!(/** An array of JSON objects. */ JsonArray: array(object(Type::Object)), "application/json");
+body!(/** A dataset in JSON. */ DatasetJson: Ref::from_schema_name("Dataset"), "application/json");
 body!(/** [`Error`] in JSON. */ JsonError: Ref::from_schema_name("Error"), "application/json");
-body!(/** Turtle only. */ Turtle: object(Type::String), "text/turtle");
+body!(/** JSON-LD in expanded form. */ JsonLd: array(object(Type::Object)), "application/ld+json");
 body!(
-    /** The RDF formats. */
-    Rdf: object(Type::String), "text/turtle", "application/ld+json", "application/n-triples", "application/rdf+xml"
+    /** A citation. */
+    CitationText: object(Type::String), "application/x-bibtex", "application/x-research-info-systems"
 );
+body!(
+    /** Citations in CSL-JSON. */
+    CslJson: array(object(Type::Object)), "application/vnd.citationstyles.csl+json"
+);
+body!(/** Turtle. */ Turtle: object(Type::String), "text/turtle");
+body!(
+    /** Solutions or a boolean, as JSON. */
+    ResultsJson: object(Type::Object), "application/sparql-results+json"
+);
+body!(
+    /** Solutions or a boolean, in other formats. */
+    OtherResults: object(Type::String), "application/sparql-results+xml", "text/csv", "text/tab-separated-values"
+);
+body!(
+    /** The RDF formats that are neither Turtle nor JSON. */
+    OtherRdf: object(Type::String), "application/n-triples", "application/rdf+xml"
+);
+body!(
+    /** Formats of datasets, which write a graph like Turtle and N-Triples. */
+    Quads: object(Type::String), "application/trig", "application/n-quads"
+);
+
+/// The RDF formats.
+pub(crate) type Rdf = (Turtle, JsonLd, OtherRdf);
+/// The RDF formats, and those of datasets.
+pub(crate) type Graph = (Rdf, Quads);
+/// An answer to a SPARQL query.
+pub(crate) type SparqlAnswer = ((Html, ResultsJson, OtherResults), Graph);
+/// An error as a page, as JSON or as text, by `Accept`.
+pub(crate) type AnyError = (Html, JsonError, Text);
 
 impl<A: Body, B: Body> Body for (A, B) {
     fn contents() -> Vec<(&'static str, Content)> {
@@ -253,6 +296,11 @@ response!(
     Busy,
     "503",
     "The server is at its limit of concurrent work; retry after the time in Retry-After."
+);
+response!(
+    QueryLimit,
+    "503",
+    "With Retry-After, the server is at its limit of concurrent queries. Without it, the query needs too much time or memory."
 );
 response!(
     QueueFull,

@@ -20,6 +20,8 @@ use std::io;
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) message: String,
+    /// If true, the same request can succeed later: the response has `Retry-After`.
+    pub(crate) is_temporary: bool,
 }
 
 impl ApiError {
@@ -55,10 +57,15 @@ impl ApiError {
         ))
     }
 
+    /// Returns an error with a status. Status 429 and 503 are temporary.
     pub(crate) fn with_status(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
             message: message.into(),
+            is_temporary: matches!(
+                status,
+                StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+            ),
         }
     }
 
@@ -85,8 +92,17 @@ impl ApiError {
     /// Returns the response of a JSON route: `{"error": MESSAGE}`.
     pub(crate) fn to_json_response(&self) -> Response {
         let mut response = (self.status, Json(json!({ "error": self.message }))).into_response();
-        set_retry_after(&mut response);
+        self.set_retry_after(&mut response);
         response
+    }
+
+    /// Adds `Retry-After` to the response of a temporary error.
+    pub(crate) fn set_retry_after(&self, response: &mut Response) {
+        if self.is_temporary {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
     }
 }
 
@@ -119,6 +135,8 @@ impl From<StoreError> for ApiError {
 
 impl From<SparqlError> for ApiError {
     fn from(error: SparqlError) -> Self {
+        // A query that is too expensive by itself fails again, so clients must not repeat it.
+        let is_too_expensive = matches!(error, SparqlError::Deadline(_) | SparqlError::Memory(_));
         let status = match error {
             SparqlError::Syntax(_) | SparqlError::TooLarge(_) | SparqlError::Unsupported(_) => {
                 StatusCode::BAD_REQUEST
@@ -134,10 +152,9 @@ impl From<SparqlError> for ApiError {
             SparqlError::Service(_) => StatusCode::BAD_GATEWAY,
             SparqlError::Evaluation(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self {
-            status,
-            message: error.to_string(),
-        }
+        let mut failed = Self::with_status(status, error.to_string());
+        failed.is_temporary &= !is_too_expensive;
+        failed
     }
 }
 
@@ -146,7 +163,7 @@ impl IntoResponse for ApiError {
         let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
         let mut response =
             (self.status, content_type, format!("{}\n", self.message)).into_response();
-        set_retry_after(&mut response);
+        self.set_retry_after(&mut response);
         response
     }
 }
@@ -190,14 +207,32 @@ pub(crate) async fn json_errors(request: Request, next: Next) -> Response {
     Response::from_parts(parts, Body::from(json!({ "error": message }).to_string()))
 }
 
-/// Adds `Retry-After` to responses of status 429 and 503.
-pub(crate) fn set_retry_after(response: &mut Response) {
-    if matches!(
-        response.status(),
-        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
-    ) {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn only_temporary_errors_have_a_time_to_retry() {
+        for (error, status, is_temporary) in [
+            (SparqlError::Deadline(Duration::from_secs(30)), 503, false),
+            (SparqlError::Memory(64), 503, false),
+            (SparqlError::Busy(8), 503, true),
+            (SparqlError::SlowLimit(4), 503, true),
+            (SparqlError::TooMany(2), 429, true),
+            (SparqlError::Syntax("?".to_owned()), 400, false),
+        ] {
+            let error = ApiError::from(error);
+            let json = error.to_json_response();
+            let text = error.into_response();
+            for response in [json, text] {
+                assert_eq!(response.status().as_u16(), status);
+                assert_eq!(
+                    response.headers().contains_key(header::RETRY_AFTER),
+                    is_temporary,
+                    "{status}"
+                );
+            }
+        }
     }
 }

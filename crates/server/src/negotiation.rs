@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Media types of web pages.
 pub(crate) const PAGES: [&str; 2] = ["text/html", "application/xhtml+xml"];
+const JSON: &str = "application/json";
 
 tokio::task_local! {
     /// Headers that chose the response to the request of this task.
@@ -123,6 +124,50 @@ pub(crate) fn page_or_syntax(
     }
 }
 
+/// A form of a resource that has a page, RDF and JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Representation {
+    Page,
+    Rdf(RdfForm),
+    Json,
+}
+
+/// Chooses a form: by the parameter `format`, else by `Accept`. Among equal qualities JSON is the last, so that clients of linked data
+/// that also accept JSON get JSON-LD. An unknown `format` is an error only if `Accept` names neither RDF nor JSON.
+pub(crate) fn choose_representation(
+    format: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<Representation, ApiError> {
+    match format {
+        Some("json") => Ok(Representation::Json),
+        Some("html") => Ok(Representation::Page),
+        Some(name) => match RdfSyntax::from_name(name) {
+            Some(syntax) => Ok(Representation::Rdf(named_form(syntax, name, headers))),
+            None => match named_syntax(headers) {
+                Some(form) => Ok(Representation::Rdf(form)),
+                None if is_named(headers, JSON) => Ok(Representation::Json),
+                None => Err(ApiError::unknown_format(
+                    name,
+                    "html, json, ttl, jsonld, nt, rdf",
+                )),
+            },
+        },
+        None => {
+            let offers: Vec<&str> = PAGES
+                .into_iter()
+                .chain(RdfSyntax::ALL.map(RdfSyntax::media_type))
+                .chain([JSON])
+                .collect();
+            let chosen = best(headers, &offers).ok_or_else(|| ApiError::not_acceptable(&offers))?;
+            Ok(match RdfSyntax::from_name(chosen) {
+                Some(syntax) => Representation::Rdf(accepted_form(syntax, headers)),
+                None if chosen == JSON => Representation::Json,
+                None => Representation::Page,
+            })
+        }
+    }
+}
+
 /// Chooses between JSON (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`.
 pub(crate) fn json_or_syntax(
     format: Option<&str>,
@@ -132,14 +177,13 @@ pub(crate) fn json_or_syntax(
         Some("json") => Ok(None),
         Some(name) => match RdfSyntax::from_name(name) {
             Some(syntax) => Ok(Some(named_form(syntax, name, headers))),
-            None if is_named(headers, "application/json") => json_or_syntax(None, headers),
+            None if is_named(headers, JSON) => json_or_syntax(None, headers),
             None => named_syntax(headers)
                 .map(Some)
                 .ok_or_else(|| ApiError::unknown_format(name, "json, ttl, jsonld, nt, rdf")),
         },
         None => {
-            let json = "application/json";
-            let offers: Vec<&str> = [json]
+            let offers: Vec<&str> = [JSON]
                 .into_iter()
                 .chain(RdfSyntax::ALL.map(RdfSyntax::media_type))
                 .collect();
@@ -338,6 +382,41 @@ mod tests {
             ("*/*", json, None),
         ] {
             assert_eq!(media_type(accept, choose).ok(), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn json_is_the_last_of_equal_forms() {
+        let json = Some(Representation::Json);
+        let page = Some(Representation::Page);
+        let rdf = |syntax| {
+            let version = RdfVersion::V11;
+            Some(Representation::Rdf(RdfForm { syntax, version }))
+        };
+        for (format, accept, expected) in [
+            (None, "application/json", json),
+            (None, "application/json, */*;q=0.1", json),
+            (None, "application/json, text/plain, */*", page),
+            (
+                None,
+                "application/ld+json, application/json",
+                rdf(RdfSyntax::JsonLd),
+            ),
+            (None, "application/json, text/turtle;q=0.5", json),
+            (None, "text/html, */*;q=0.8", page),
+            (None, "*/*", page),
+            (None, "image/png", None),
+            (Some("json"), "text/html", json),
+            (Some("html"), "application/json", page),
+            (Some("ttl"), "application/json", rdf(RdfSyntax::Turtle)),
+            (Some("unknown"), "application/json", json),
+            (Some("unknown"), "text/turtle", rdf(RdfSyntax::Turtle)),
+            (Some("unknown"), "text/html", None),
+        ] {
+            let headers =
+                HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+            let chosen = choose_representation(format, &headers).ok();
+            assert_eq!(chosen, expected, "{format:?} {accept}");
         }
     }
 

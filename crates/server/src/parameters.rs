@@ -129,14 +129,21 @@ pub(crate) fn parse_duplicates(duplicates: Option<&str>) -> Result<DuplicateMode
     }
 }
 
-/// Rejects snippet methods without a bound on their work.
-pub(crate) fn check_snippet(snippet: SnippetKind) -> Result<(), ApiError> {
-    match snippet {
-        SnippetKind::OnDemand(method) if !method.is_bounded() => Err(ApiError::bad_request(
-            format!("snippet={method} is not supported here: its run time is not bounded"),
-        )),
-        _ => Ok(()),
-    }
+/// Parses the parameter `snippet`: `stored` (default), `query`, `none`, or a method with a bound on its work.
+pub(crate) fn parse_snippet(text: Option<&str>) -> Result<SnippetKind, ApiError> {
+    let Some(name) = text.map(str::trim).filter(|name| !name.is_empty()) else {
+        return Ok(SnippetKind::default());
+    };
+    let reason = match name.parse::<SnippetKind>() {
+        Ok(kind) if kind.is_bounded() => return Ok(kind),
+        Ok(_) => "its run time is not bounded",
+        Err(_) => "it is no kind of snippet",
+    };
+    let shown: String = name.chars().take(MAX_NAME_CHARS).collect();
+    Err(ApiError::bad_request(format!(
+        "snippet={shown:?} is not supported here: {reason}; supported kinds: {}",
+        SnippetKind::bounded_names().join(", ")
+    )))
 }
 
 /// Rejects a query without a letter or digit, and one of more than [`MAX_QUERY_CHARACTERS`].
@@ -263,6 +270,26 @@ pub(crate) fn filter_parameters(filter: &Filter) -> Vec<(&'static str, String)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn snippets_are_parsed_and_errors_list_all_that_are_supported() {
+        assert!(parse_snippet(None).is_ok_and(|kind| kind == SnippetKind::Stored));
+        assert!(parse_snippet(Some("")).is_ok_and(|kind| kind == SnippetKind::Stored));
+        for name in SnippetKind::bounded_names() {
+            assert!(parse_snippet(Some(name)).is_ok(), "{name}");
+        }
+        for (name, reason) in [("guess", "no kind"), ("illusnip-basic", "not bounded")] {
+            let error = parse_snippet(Some(name)).expect_err("not supported");
+            let (about, listed) = error.message.split_once(": ").expect("a reason");
+            assert!(
+                about.contains(name) && listed.contains(reason),
+                "{about}: {listed}"
+            );
+            let listed = listed.split_once("kinds: ").expect("a list").1;
+            let listed: Vec<&str> = listed.split(", ").collect();
+            assert_eq!(listed, SnippetKind::bounded_names());
+        }
+    }
 
     #[test]
     fn years_in_reverse_are_rejected() {

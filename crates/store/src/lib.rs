@@ -110,7 +110,10 @@ pub use resource::{Excerpt, Position, Resources, parse_resource, text_bytes};
 pub use undo::Undo;
 pub use verify::{Damage, DamagedPart, Verification, verify_home};
 pub use view::StoreView;
-pub use works::{read_works, works_checksum, works_folder, works_path};
+pub use works::{
+    DatasetWork, DatasetWorks, read_dataset_works, read_works, works_checksum, works_folder,
+    works_path,
+};
 
 use lodeseek_catalog::{Dataset, DatasetId, InvalidBase, Iris, dcat};
 use lodeseek_rdf::{MAX_COMPACT_BYTES, TripleGraph, TripleGraphBuilder};

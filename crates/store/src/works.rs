@@ -16,8 +16,10 @@
 use super::quad_changes::QuadChanges;
 use super::{Access, MAX_TRANSACTION_TRIPLES, Store, StoreError, graph_file};
 use lodeseek_catalog::{CitingWork, DatasetId};
-use lodeseek_rdf::vocab::{cito, dcterms};
+use lodeseek_rdf::vocab::{cito, dcterms, schema};
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Quad, Term};
+use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -70,6 +72,69 @@ pub fn works_checksum(home: &Path) -> Result<Option<String>, StoreError> {
         Err(cause) if cause.kind() == ErrorKind::InvalidData => Ok(Some(String::new())),
         Err(cause) => Err(StoreError::Io { path, cause }),
     }
+}
+
+/// A work that uses a dataset.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DatasetWork {
+    /// Its title.
+    pub title: String,
+    /// Year of publication.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub year: Option<i32>,
+    /// URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// The works of a home that use a dataset.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct DatasetWorks {
+    /// Number of these works.
+    pub all: usize,
+    /// The latest of them, as many as requested. Works of unknown year are last; those of the same year are ordered by title.
+    pub works: Vec<DatasetWork>,
+}
+
+impl DatasetWorks {
+    fn new(all: usize, mut works: Vec<DatasetWork>) -> Self {
+        works.sort_by(|one, other| {
+            (Reverse(one.year), &one.title).cmp(&(Reverse(other.year), &other.title))
+        });
+        Self { all, works }
+    }
+
+    /// Returns the number of works that are not listed.
+    #[must_use]
+    pub fn more(&self) -> usize {
+        self.all.saturating_sub(self.works.len())
+    }
+}
+
+/// Reads the works that use a dataset from the list of a home, at most `max_works` of them. The whole list is read: a server uses
+/// [`Store::dataset_works`], which has the same result.
+///
+/// # Errors
+/// If the list is damaged or cannot be read.
+pub fn read_dataset_works(
+    home: &Path,
+    id: &DatasetId,
+    max_works: usize,
+) -> Result<DatasetWorks, StoreError> {
+    let mut found: Vec<CitingWork> = read_works(home)?
+        .into_values()
+        .filter(|work| work.datasets.contains(id))
+        .collect();
+    let all = found.len();
+    // Works of the same year remain in the order of their keys.
+    found.sort_by_key(|work| Reverse(work.year));
+    found.truncate(max_works);
+    let works = found.into_iter().map(|work| DatasetWork {
+        title: work.title,
+        year: work.year,
+        url: work.url,
+    });
+    Ok(DatasetWorks::new(all, works.collect()))
 }
 
 /// Returns the lines of a list.
@@ -256,6 +321,60 @@ impl Store {
             }
         }
         Ok(links)
+    }
+
+    /// Returns the works that use a dataset, as the graph describes them, at most `max_works` of them.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn dataset_works(
+        &self,
+        id: &DatasetId,
+        max_works: usize,
+    ) -> Result<DatasetWorks, StoreError> {
+        let mut found = Vec::new();
+        for link in self.works_that_use(id)? {
+            let Term::NamedNode(work) = link.object else {
+                continue;
+            };
+            let year = self.work_value(&work, dcterms::ISSUED)?;
+            let year: Option<i32> = year.and_then(|year| year.parse().ok());
+            found.push((year, work));
+        }
+        let all = found.len();
+        // Only the listed works are read completely. The IRI decides between works of the same year, as their keys do in the list.
+        found.sort_by(|(year, work), (other_year, other)| {
+            (Reverse(*year), work.as_str()).cmp(&(Reverse(*other_year), other.as_str()))
+        });
+        found.truncate(max_works);
+        let mut works = Vec::with_capacity(found.len());
+        for (year, work) in found {
+            works.push(DatasetWork {
+                title: self.work_value(&work, dcterms::TITLE)?.unwrap_or_default(),
+                year,
+                url: self.work_value(&work, schema::URL)?,
+            });
+        }
+        Ok(DatasetWorks::new(all, works))
+    }
+
+    /// Returns the value of a property of a work: a text or an IRI.
+    fn work_value(&self, work: &NamedNode, property: &str) -> Result<Option<String>, StoreError> {
+        let graph = self.iris.works();
+        let mut quads = self.oxigraph.quads_for_pattern(
+            Some(work.as_ref().into()),
+            Some(NamedNodeRef::new_unchecked(property)),
+            None,
+            Some(graph.as_ref().into()),
+        );
+        let Some(quad) = quads.next() else {
+            return Ok(None);
+        };
+        Ok(match quad?.object {
+            Term::NamedNode(iri) => Some(iri.into_string()),
+            Term::Literal(literal) => Some(literal.value().to_owned()),
+            _ => None,
+        })
     }
 
     fn work_link(&self, id: &DatasetId, work: NamedNode) -> Quad {
@@ -461,6 +580,54 @@ mod tests {
         let store = Store::open(&home, Access::Write, None).expect("a home");
         store.set_works_aside().expect("renamed");
         assert_eq!(graph(&store), (0, Vec::new()));
+    }
+
+    #[test]
+    fn works_of_a_dataset_are_the_same_in_the_list_and_in_the_graph() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        load(&store, folder.path(), &["a"]);
+        let mut list = works(&[("Two", &["a", "b"]), ("One", &["a"]), ("Other", &["b"])]);
+        for (title, year, url) in [
+            ("Late", Some(2024), Some("https://e.org/late")),
+            ("Undated", None, Some("no IRI")),
+        ] {
+            let work = CitingWork {
+                title: title.to_owned(),
+                summary: "Text".to_owned(),
+                year,
+                url: url.map(str::to_owned),
+                datasets: vec![id("a")],
+            };
+            list.insert(work.key(), work);
+        }
+        replace(&store, &list);
+        for max_works in [0, 1, 2, 3, 9] {
+            let by_graph = store.dataset_works(&id("a"), max_works).expect("read");
+            let by_list = read_dataset_works(&home, &id("a"), max_works).expect("read");
+            assert_eq!(by_graph, by_list, "{max_works}");
+            assert_eq!(
+                (by_graph.all, by_graph.works.len(), by_graph.more()),
+                (4, max_works.min(4), 4 - max_works.min(4))
+            );
+        }
+        let listed = store.dataset_works(&id("a"), 9).expect("read").works;
+        let shown: Vec<(&str, Option<i32>, Option<&str>)> = listed
+            .iter()
+            .map(|work| (work.title.as_str(), work.year, work.url.as_deref()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("Late", Some(2024), Some("https://e.org/late")),
+                ("One", Some(2020), None),
+                ("Two", Some(2020), None),
+                ("Undated", None, Some("no IRI")),
+            ]
+        );
+        let none = store.dataset_works(&id("c"), 9).expect("read");
+        assert_eq!(none, DatasetWorks::default());
     }
 
     #[test]

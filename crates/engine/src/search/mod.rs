@@ -11,7 +11,8 @@ mod suggested_filters;
 pub use interpretation::{Interpretation, InterpretationKind};
 pub use match_quality::{MatchFeatures, MatchQuality};
 pub use request::{
-    EmptyQuery, Example, MAX_EXAMPLES, QuerySyntax, SearchRequest, SnippetKind, check_query,
+    EmptyQuery, Example, MAX_EXAMPLES, QuerySyntax, SearchRequest, SnippetKind, UnknownSnippetKind,
+    check_query,
 };
 pub use response::{ExampleSimilarity, FieldMatch, Hit, SearchResponse};
 pub use suggested_filters::SuggestedFilter;
@@ -522,8 +523,17 @@ impl Search<'_> {
             (Some(examples), Some(similar)) => examples.similarities(id, similar)?,
             _ => Vec::new(),
         };
-        let snippet = card.snippet_in(&self.request.languages);
         let analysis = self.snapshot.analysis();
+        let (snippet, table) = match self.request.snippet {
+            SnippetKind::None => (Vec::new(), None),
+            SnippetKind::Stored | SnippetKind::OnDemand(_) => {
+                let rows = card.table.as_ref();
+                (
+                    card.snippet_in(&self.request.languages),
+                    rows.map(|rows| mark_rows(rows, &self.query, analysis)),
+                )
+            }
+        };
         Ok(Some(Hit {
             rank: entry.rank,
             score: is_comparable.then_some(entry.scored.score),
@@ -539,10 +549,7 @@ impl Search<'_> {
                 .iter()
                 .map(|triple| mark_terms(triple, &self.query, analysis))
                 .collect(),
-            table: card
-                .table
-                .as_ref()
-                .map(|rows| mark_rows(rows, &self.query, analysis)),
+            table,
             explanation: None,
             evidence: Vec::new(),
             duplicates: references(self.groups.others(id), self.snapshot)?,
@@ -647,7 +654,7 @@ impl Search<'_> {
     fn add_graph_parts(&self, hit: &mut Hit, collection: &CollectionStatistics) {
         let method = match self.request.snippet {
             SnippetKind::OnDemand(method) => Some(method),
-            SnippetKind::Stored => None,
+            SnippetKind::Stored | SnippetKind::None => None,
         };
         let shows_rows = self.shows_matching_rows(hit);
         if !self.request.explain && method.is_none() && !shows_rows {
@@ -674,11 +681,13 @@ impl Search<'_> {
             keywords: Some(keywords),
             cells: Some(&cells),
         };
-        hit.table = choose_rows(graph, criteria, RowBudget::default(), languages).map(|rows| {
-            let mut table = mark_rows(&rows, &self.query, analysis);
-            mark_conditions(&mut table, &rows, graph, conditions);
-            table
-        });
+        if self.request.snippet != SnippetKind::None {
+            hit.table = choose_rows(graph, criteria, RowBudget::default(), languages).map(|rows| {
+                let mut table = mark_rows(&rows, &self.query, analysis);
+                mark_conditions(&mut table, &rows, graph, conditions);
+                table
+            });
+        }
         if self.request.explain {
             let terms = self.query.texts();
             let work = page_work(Method::Cover);

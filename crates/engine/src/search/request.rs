@@ -4,8 +4,7 @@ use crate::{DuplicateMode, ExampleGraph, Filter, ResultOrder, Searcher};
 use lodeseek_catalog::DatasetId;
 use lodeseek_index::sparse::{LengthMode, ModelKind};
 use lodeseek_index::{PartForm, StatisticsLevel, parse_query};
-use lodeseek_snippet::{Method, MethodError};
-use serde::Deserialize;
+use lodeseek_snippet::Method;
 use std::str::FromStr;
 
 /// The kind of snippet shown with a hit.
@@ -16,13 +15,15 @@ use std::str::FromStr;
 /// assert_eq!("stored".parse(), Ok(SnippetKind::Stored));
 /// assert_eq!("query".parse(), Ok(SnippetKind::QUERY));
 /// assert_eq!("cover".parse(), Ok(SnippetKind::OnDemand(Method::Cover)));
+/// assert_eq!("none".parse(), Ok(SnippetKind::None));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SnippetKind {
     /// The snippet extracted when the dataset was indexed.
     #[default]
     Stored,
+    /// No snippet, and no rows of a table.
+    None,
     /// A snippet extracted during the search, for the query if the method takes one. Reads the dataset's graph.
     OnDemand(Method),
 }
@@ -30,25 +31,86 @@ pub enum SnippetKind {
 impl SnippetKind {
     /// A snippet extracted for the query by the default query-biased method.
     pub const QUERY: Self = Self::OnDemand(Method::Optimal);
-}
 
-impl FromStr for SnippetKind {
-    type Err = MethodError;
+    /// Returns all names with their kinds. The first name of a kind is that of [`name`](Self::name).
+    #[must_use]
+    pub fn kinds_with_names() -> Vec<(&'static str, Self)> {
+        let mut kinds = vec![
+            ("stored", Self::Stored),
+            ("query", Self::QUERY),
+            ("none", Self::None),
+        ];
+        kinds.extend(Method::ALL.map(|method| (method.name(), Self::OnDemand(method))));
+        kinds
+    }
 
-    fn from_str(name: &str) -> Result<Self, MethodError> {
-        match name {
-            "stored" => Ok(Self::Stored),
-            "query" => Ok(Self::QUERY),
-            method => method.parse().map(Self::OnDemand),
+    /// Returns the names of the kinds with a bound on their work: those that a server accepts.
+    #[must_use]
+    pub fn bounded_names() -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for (name, kind) in Self::kinds_with_names() {
+            if kind.is_bounded() {
+                names.push(name);
+            }
         }
+        names
+    }
+
+    /// Returns the name, as used on the command line and in requests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::None => "none",
+            Self::QUERY => "query",
+            Self::OnDemand(method) => method.name(),
+        }
+    }
+
+    /// Returns true if the work is bounded for every dataset.
+    #[must_use]
+    pub fn is_bounded(self) -> bool {
+        match self {
+            Self::Stored | Self::None => true,
+            Self::OnDemand(method) => method.is_bounded(),
+        }
+    }
+
+    /// Returns true if the graphs of the hits are read.
+    #[must_use]
+    pub fn is_on_demand(self) -> bool {
+        matches!(self, Self::OnDemand(_))
     }
 }
 
-impl TryFrom<String> for SnippetKind {
-    type Error = MethodError;
+/// Error: no kind of snippet has this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown kind of snippet {0:?}; supported kinds: {names}", names = join_kind_names())]
+pub struct UnknownSnippetKind(String);
 
-    fn try_from(name: String) -> Result<Self, MethodError> {
-        name.parse()
+/// Returns the names of all kinds of snippets, separated by commas.
+fn join_kind_names() -> String {
+    let names: Vec<&str> = SnippetKind::kinds_with_names()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    names.join(", ")
+}
+
+impl FromStr for SnippetKind {
+    type Err = UnknownSnippetKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSnippetKind> {
+        for (known, kind) in Self::kinds_with_names() {
+            if known == name {
+                return Ok(kind);
+            }
+        }
+        // Methods have alternative names, too.
+        match name.parse() {
+            Ok(method) => Ok(Self::OnDemand(method)),
+            Err(_) => Err(UnknownSnippetKind(name.to_owned())),
+        }
     }
 }
 
@@ -139,7 +201,7 @@ impl SearchRequest {
     /// FSDM and phrases read positions of words. Exclusions may be phrases, and names are looked up in all datasets.
     #[must_use]
     pub fn is_expensive(&self, searcher: &Searcher) -> bool {
-        let reads_graphs = self.explain || self.snippet != SnippetKind::Stored;
+        let reads_graphs = self.explain || self.snippet.is_on_demand();
         let runs_model = self.model.is_none() && searcher.has_reranker();
         let compares_examples = !self.examples.is_empty();
         reads_graphs
@@ -221,6 +283,11 @@ mod tests {
             ..words.clone()
         };
         assert!(with_snippet.is_expensive(&searcher));
+        let without_snippet = SearchRequest {
+            snippet: SnippetKind::None,
+            ..words.clone()
+        };
+        assert!(!without_snippet.is_expensive(&searcher));
         let explained = SearchRequest {
             explain: true,
             ..words
@@ -238,6 +305,30 @@ mod tests {
             ..words
         };
         assert!(!with_bm25.is_expensive(&searcher));
+    }
+
+    #[test]
+    fn every_name_of_a_snippet_is_parsed_and_listed() {
+        let unknown = "guess".parse::<SnippetKind>().expect_err("no such kind");
+        let message = unknown.to_string();
+        let listed = message.split_once("supported kinds: ").expect("a list").1;
+        let mut names = Vec::new();
+        for (name, kind) in SnippetKind::kinds_with_names() {
+            assert_eq!(name.parse(), Ok(kind));
+            assert_eq!(kind.name().parse(), Ok(kind));
+            names.push(name);
+        }
+        assert_eq!(listed.split(", ").collect::<Vec<_>>(), names);
+        assert_eq!(names[..3], ["stored", "query", "none"]);
+        assert_eq!(names.len(), 3 + Method::ALL.len());
+        assert_eq!(
+            "opt-rank".parse(),
+            Ok(SnippetKind::OnDemand(Method::IlluSnip))
+        );
+        let unbounded = SnippetKind::OnDemand(Method::IlluSnipBasic);
+        let bounded = SnippetKind::bounded_names();
+        assert_eq!(bounded.len(), names.len() - 1);
+        assert!(!bounded.contains(&unbounded.name()));
     }
 
     #[test]

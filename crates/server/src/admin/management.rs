@@ -11,7 +11,9 @@ use super::uploads::{SourceNaming, is_form, receive, receive_sources};
 use super::{removal, works};
 use crate::AppState;
 use crate::connections::TrustedBody;
-use crate::documentation::{BadRequest, BodyTimeout, Id, JsonError, NotFound, QueueFull};
+use crate::documentation::{
+    BadRequest, BodyTimeout, Id, JsonError, NotFound, ObjectArray, QueueFull,
+};
 use crate::error::ApiError;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, Request, State};
@@ -650,7 +652,7 @@ pub(super) fn restrict(request: &mut HarvestRequest, state: &AppState) -> Result
 
 /// `GET /api/admin/datasets`.
 #[utoipa::path(get, path = "/api/admin/datasets", tag = "Administration", summary = "Datasets with their states",
-    responses((status = 200, description = "The datasets by id, as `lodeseek list --json` writes them.", body = Object)),
+    responses((status = 200, description = "The datasets by id, as `lodeseek list --json` writes them.", body = inline(ObjectArray))),
     security(("bearer" = ["read"])))]
 async fn list_collection(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {

@@ -3,7 +3,7 @@
 use super::management::{Caller, management, respond, submit, wait_time};
 use super::uploads::receive_body;
 use crate::AppState;
-use crate::documentation::{BadRequest, BodyTimeout, JsonError, QueueFull};
+use crate::documentation::{BadRequest, BodyTimeout, JsonError, ObjectArray, QueueFull};
 use crate::error::ApiError;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -16,7 +16,7 @@ const ID_DIGITS: usize = 32;
 
 /// `GET /api/admin/works`.
 #[utoipa::path(get, path = "/api/admin/works", tag = "Administration", summary = "Works that use datasets",
-    responses((status = 200, description = "The works by title, as `lodeseek list --works --json` writes them.", body = Object)),
+    responses((status = 200, description = "The works by title, as `lodeseek list --works --json` writes them.", body = inline(ObjectArray))),
     security(("bearer" = ["read"])))]
 pub(super) async fn get_works(State(state): State<AppState>, caller: Caller) -> Response {
     respond(async {

@@ -1,7 +1,7 @@
 //! `GET /api/entities` and `GET /entities`: entities by the words of their literals, and the datasets of a resource.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, ClientLimit, Html, JsonError, NotFound};
+use crate::documentation::{AnyError, BadRequest, Busy, ClientLimit, Html, JsonError, NotFound};
 use crate::entity_search::{
     DEFAULT_HITS, Found, MAX_SKIPPED, Occurrence, ResourceOccurrences, find,
 };
@@ -125,7 +125,7 @@ pub(super) async fn entities(
     params(Parameters),
     responses(
         (status = 200, description = "The page.", content((String = "text/html"))),
-        BadRequest<Html>,
+        BadRequest<AnyError>,
         NotFound<Html>,
         ClientLimit<Html>,
         Busy<Html>))]

@@ -5,7 +5,8 @@
 
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, NotAcceptable, NotFound, Text,
+    AnyError, BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, Negotiated, NotAcceptable,
+    NotFound, Rdf, Text,
 };
 use crate::entities::find;
 use crate::error::ApiError;
@@ -50,16 +51,12 @@ pub(super) struct Parameters {
     format: Option<String>,
 }
 
-#[utoipa::path(get, path = "/dataset/{id}/entity", tag = "Datasets", summary = "One resource of a dataset",
+#[utoipa::path(get, path = "/dataset/{id}/entity", tag = "Datasets",
+    summary = "One resource of a dataset: a page, or its symmetric concise bounded description",
     params(Id, Parameters, FormatParameter),
     responses(
-        (status = 200, description = "A page, or a symmetric concise bounded description.", content(
-            (String = "text/html"),
-            (String = "text/turtle"),
-            (String = "application/ld+json"),
-            (String = "application/n-triples"),
-            (String = "application/rdf+xml"))),
-        BadRequest<(Html, Text)>,
+        Negotiated<(Html, Rdf)>,
+        BadRequest<AnyError>,
         NotFound<(Html, Text)>,
         NotAcceptable<(Html, Text)>,
         ClientLimit<(Html, Text)>,

@@ -2,7 +2,8 @@
 
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle,
+    BadRequest, FormatParameter, Id, JsonArray, JsonError, Negotiated, NotAcceptable, NotFound,
+    Rdf, Text,
 };
 use crate::error::ApiError;
 use crate::example_queries::{Example, example_queries, executable};
@@ -54,7 +55,11 @@ fn negotiate(format: Option<&str>, headers: &HeaderMap) -> Result<&'static str, 
 #[utoipa::path(get, path = "/dataset/{id}/examples", tag = "Datasets", operation_id = "examples",
     summary = "Example SPARQL queries",
     params(Id, FormatParameter),
-    responses(Negotiated<(JsonObject, Text, Turtle)>, BadRequest<Text>, NotFound<Text>))]
+    responses(
+        Negotiated<(JsonArray, Text, Rdf)>,
+        BadRequest<(JsonError, Text)>,
+        NotFound<Text>,
+        NotAcceptable<Text>))]
 pub(super) async fn of_dataset(
     State(state): State<AppState>,
     links: LinkBase,

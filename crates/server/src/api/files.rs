@@ -86,8 +86,8 @@ fn stored_files(state: &AppState, id: &DatasetId) -> Result<Vec<StoredFile>, Api
     summary = "A file of a dataset as it was loaded: its own bytes, name and media type",
     params(Id, ("name" = String, Path, description = "Name of the file, as /dataset/{id}/files lists it.")),
     responses(
-        (status = 200, description = "The bytes of the file, as an attachment with its name. The ETag is its SHA-256.",
-            body = String, content_type = "application/octet-stream"),
+        (status = 200, description = "The bytes of the file with its media type, as an attachment with its name. The ETag is its SHA-256.",
+            body = String, content_type = "*/*"),
         (status = 304, description = "If-None-Match has the SHA-256 of the file."),
         NotFound<Text>,
         ClientLimit<Text>,

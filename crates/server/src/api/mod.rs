@@ -40,30 +40,33 @@ pub(crate) struct ApiState {
 
 /// Descriptions of the operations.
 #[derive(OpenApi)]
-#[openapi(paths(
-    search::search,
-    search::duplicates,
-    dataset::dataset,
-    snippet::snippet,
-    shapes::shapes,
-    shapes::void,
-    examples::of_dataset,
-    files::list,
-    files::file,
-    related::related,
-    quality::page_of_one,
-    similar::of_dataset,
-    similar::form,
-    similar::example,
-    suggest::suggest,
-    entity::entity,
-    table::table,
-    entities::entities,
-    entities::page,
-    quality::one,
-    quality::all,
-    terms::terms,
-))]
+#[openapi(
+    components(schemas(schemas::Dataset)),
+    paths(
+        search::search,
+        search::duplicates,
+        dataset::dataset,
+        snippet::snippet,
+        shapes::shapes,
+        shapes::void,
+        examples::of_dataset,
+        files::list,
+        files::file,
+        related::related,
+        quality::page_of_one,
+        similar::of_dataset,
+        similar::form,
+        similar::example,
+        suggest::suggest,
+        entity::entity,
+        table::table,
+        entities::entities,
+        entities::page,
+        quality::one,
+        quality::all,
+        terms::terms,
+    )
+)]
 pub(crate) struct Operations;
 
 /// Returns the routes of the API.

@@ -4,8 +4,8 @@
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonError, JsonObject, Negotiated,
-    NotAcceptable, NotFound, Rdf, Text,
+    AnyError, BadRequest, Busy, ClientLimit, FormatParameter, Graph, Html, Id, JsonError,
+    JsonObject, Negotiated, NotAcceptable, NotFound, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
@@ -95,10 +95,12 @@ pub(super) async fn page_of_all(
     summary = "Quality of a dataset, with a reason for every point",
     params(Id, FormatParameter),
     responses(
-        (status = 200, description = "The assessment.", body = Object),
-        NotFound<JsonError>,
-        ClientLimit<JsonError>,
-        Busy<JsonError>))]
+        Negotiated<(JsonObject, Html, Graph)>,
+        BadRequest<JsonError>,
+        NotFound<(JsonError, Html)>,
+        NotAcceptable<JsonError>,
+        ClientLimit<(JsonError, Html)>,
+        Busy<(JsonError, Html)>))]
 pub(super) async fn one(
     State(state): State<AppState>,
     client: Client,
@@ -123,12 +125,12 @@ pub(super) async fn one(
     summary = "Quality of a dataset: a page, JSON, or DQV in RDF",
     params(Id, FormatParameter),
     responses(
-        Negotiated<(Html, JsonObject, Rdf)>,
-        BadRequest<Text>,
-        NotFound<Text>,
+        Negotiated<(Html, JsonObject, Graph)>,
+        BadRequest<AnyError>,
+        NotFound<(Html, Text)>,
         NotAcceptable<Text>,
-        ClientLimit<Text>,
-        Busy<Text>))]
+        ClientLimit<(Html, Text)>,
+        Busy<(Html, Text)>))]
 pub(super) async fn page_of_one(
     State(state): State<AppState>,
     client: Client,

@@ -8,7 +8,8 @@
 
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, FormatParameter, Id, JsonObject, Negotiated, NotFound, Text, Turtle,
+    BadRequest, FormatParameter, Id, JsonError, JsonObject, Negotiated, NotAcceptable, NotFound,
+    Rdf, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::json_or_syntax;
@@ -32,7 +33,11 @@ pub(super) struct Parameters {
 #[utoipa::path(get, path = "/dataset/{id}/related", tag = "Datasets",
     summary = "Duplicates of a dataset under other ids, its editions, and datasets whose tables can be joined or united with its own",
     params(Id, FormatParameter),
-    responses(Negotiated<(JsonObject, Turtle)>, BadRequest<Text>, NotFound<Text>))]
+    responses(
+        Negotiated<(JsonObject, Rdf)>,
+        BadRequest<(JsonError, Text)>,
+        NotFound<Text>,
+        NotAcceptable<Text>))]
 pub(super) async fn related(
     State(state): State<AppState>,
     Path(id): Path<String>,

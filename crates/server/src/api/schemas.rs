@@ -1,6 +1,7 @@
 //! Schemas of JSON that other crates write.
 
 use crate::documentation::{array, object};
+use lodeseek_engine::SnippetKind;
 use lodeseek_index::sparse::ModelKind;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr};
@@ -23,6 +24,20 @@ impl PartialSchema for Model {
 }
 
 impl ToSchema for Model {}
+
+/// The value of the parameter `snippet`.
+pub(super) struct Snippet;
+
+impl PartialSchema for Snippet {
+    fn schema() -> RefOr<Schema> {
+        object(Type::String)
+            .enum_values(Some(SnippetKind::bounded_names()))
+            .default(Some(SnippetKind::default().name().into()))
+            .into()
+    }
+}
+
+impl ToSchema for Snippet {}
 
 /// The value of the parameter `duplicates`.
 pub(super) struct Duplicates;
@@ -113,6 +128,9 @@ impl PartialSchema for SearchResult {
             object(Type::Boolean).description(Some("If true, no dataset is a close match."));
         let examples = array(object(Type::Object))
             .description(Some("The datasets of the parameter like, in its order."));
+        let counts = object(Type::String).description(Some(
+            "Only if hits have duplicates: the meaning of the numbers, which count each of them.",
+        ));
         let schema = object(Type::Object)
             .property("query", object(Type::String))
             .property("examples", examples)
@@ -135,8 +153,9 @@ impl PartialSchema for SearchResult {
             .property("rerank", rerank)
             .property("onlyClosest", only_closest)
             .property("hits", array(Ref::from_schema_name("Hit")))
+            .property("counts", counts)
             .property("facets", array(object(Type::Object)))
-            .property("years", any_of([Type::Object, Type::Null]));
+            .property("years", object(Type::Object));
         [
             "query",
             "model",
@@ -164,12 +183,98 @@ fn origin_schema() -> ObjectBuilder {
     object(Type::String).enum_values(Some(["metadata", "content"]))
 }
 
+/// A dataset in JSON, as [`lodeseek_engine::dataset_json`] writes it, with its IRI, its downloads and the works that use it.
+pub(super) struct Dataset;
+
+impl PartialSchema for Dataset {
+    fn schema() -> RefOr<Schema> {
+        let download = object(Type::Object)
+            .property("url", object(Type::String))
+            .property("title", object(Type::String))
+            .property("mediaType", object(Type::String))
+            .property("format", object(Type::String))
+            .property("bytes", object(Type::Integer).minimum(Some(0)))
+            .property("license", object(Type::String))
+            .property("modified", object(Type::String))
+            .required("url");
+        let work = object(Type::Object)
+            .property("title", object(Type::String))
+            .property("year", object(Type::Integer))
+            .property("url", object(Type::String))
+            .required("title");
+        let works = object(Type::Object)
+            .property("all", object(Type::Integer).minimum(Some(1)))
+            .property("works", array(work))
+            .description(Some(
+                "Works of the collection that use the dataset: their number, and the latest 50 of them.",
+            ));
+        let schema = with_metadata(object(Type::Object))
+            .property("iri", object(Type::String))
+            .property("downloads", array(download))
+            .property("works", works);
+        ["id", "iri", "title", "triples", "snippet"]
+            .into_iter()
+            .fold(schema, ObjectBuilder::required)
+            .into()
+    }
+}
+
+impl ToSchema for Dataset {}
+
+/// Adds the properties that hits and datasets have.
+fn with_metadata(schema: ObjectBuilder) -> ObjectBuilder {
+    let creator = object(Type::Object).property("name", object(Type::String));
+    let snippet = array(object(Type::Object)).description(Some("Triples of the snippet."));
+    let table =
+        object(Type::Object).description(Some("Rows, in place of triples, if it is a table."));
+    let remote = object(Type::Object).description(Some(
+        "The SPARQL endpoint that has the content, with its size.",
+    ));
+    let uses = object(Type::Integer).minimum(Some(0)).description(Some(
+        "Number of works that use it, according to its catalogue.",
+    ));
+    let introduced_by =
+        array(object(Type::Object)).description(Some("Works that introduced the dataset."));
+    let place = object(Type::Object)
+        .property("box", array(object(Type::Number)))
+        .property("name", object(Type::String))
+        .property("source", origin_schema())
+        .property("reason", object(Type::String))
+        .description(Some(
+            "The area that the dataset covers: west, south, east and north in degrees.",
+        ));
+    let period = object(Type::Object)
+        .property("first", object(Type::String))
+        .property("last", object(Type::String))
+        .property("source", origin_schema())
+        .property("reason", object(Type::String))
+        .description(Some(
+            "The period that the dataset covers. An open end is missing.",
+        ));
+    schema
+        .property("id", object(Type::String))
+        .property("title", object(Type::String))
+        .property("description", any_of([Type::String, Type::Null]))
+        .property("creators", array(creator))
+        .property("year", object(Type::Integer))
+        .property("license", any_of([Type::String, Type::Null]))
+        .property("tasks", array(object(Type::String)))
+        .property("modalities", array(object(Type::String)))
+        .property("languages", array(object(Type::String)))
+        .property("uses", uses)
+        .property("introducedBy", introduced_by)
+        .property("place", place)
+        .property("period", period)
+        .property("remote", remote)
+        .property("triples", object(Type::Integer).minimum(Some(0)))
+        .property("snippet", snippet)
+        .property("table", table)
+}
+
 /// Returns the schema of a hit of a search.
 fn hit_schema() -> RefOr<Schema> {
-    let creator = object(Type::Object).property("name", object(Type::String));
     let fields = array(object(Type::Object)).description(Some("Fields and terms that matched."));
-    let snippet = any_of([Type::Object, Type::Array, Type::Null]).description(Some("The snippet."));
-    let dense = any_of([Type::Object, Type::Array]).description(Some(
+    let dense = array(object(Type::Object)).description(Some(
         "Score by each encoder: model, granularity (text, piece or term), score, parts.",
     ));
     let cross_encoder = object(Type::Number).description(Some(
@@ -189,47 +294,32 @@ fn hit_schema() -> RefOr<Schema> {
         .property("score", object(Type::Number))
         .property("parts", array(object(Type::Object)));
     let similar_to = array(similar_to).description(Some("Similarity to examples, with reasons."));
-    let place = object(Type::Object)
-        .property("box", array(object(Type::Number)))
-        .property("name", object(Type::String))
-        .property("source", origin_schema())
-        .property("reason", object(Type::String))
-        .description(Some(
-            "The area that the dataset covers: west, south, east and north in degrees.",
-        ));
-    let period = object(Type::Object)
-        .property("first", object(Type::String))
-        .property("last", object(Type::String))
-        .property("source", origin_schema())
-        .property("reason", object(Type::String))
-        .description(Some(
-            "The period that the dataset covers. An open end is missing.",
-        ));
+    let duplicates = array(object(Type::Object))
+        .description(Some("The same dataset under other ids, if it is one hit."));
+    let popularity = object(Type::Number)
+        .description(Some("The part of the score that is added for popularity."));
+    let explanation =
+        object(Type::Object).description(Some("The score as a tree, if explain is true."));
+    let evidence = array(object(Type::Object))
+        .description(Some("Triples with words of the query, if explain is true."));
     let quality = object(Type::String)
         .enum_values(Some(["good", "weak"]))
         .description(Some("good: likely relevant."));
     let schema = object(Type::Object)
         .property("rank", object(Type::Integer).minimum(Some(1)))
-        .property("id", object(Type::String))
-        .property("title", object(Type::String))
         .property("score", any_of([Type::Number, Type::Null]))
-        .property("match", quality)
-        .property("description", any_of([Type::String, Type::Null]))
-        .property("creators", array(creator))
-        .property("year", any_of([Type::Integer, Type::Null]))
-        .property("license", any_of([Type::String, Type::Null]))
+        .property("match", quality);
+    let schema = with_metadata(schema)
         .property("similarTo", similar_to)
-        .property("place", place)
-        .property("period", period)
-        .property("triples", object(Type::Integer).minimum(Some(0)))
         .property("fields", fields)
-        .property("snippet", snippet)
         .property("dense", dense)
         .property("crossEncoder", cross_encoder)
+        .property("popularity", popularity)
         .property("works", works)
+        .property("duplicates", duplicates)
         .property("closest", object(Type::Boolean))
-        .property("explanation", any_of([Type::Object, Type::Array]))
-        .property("evidence", any_of([Type::Object, Type::Array]));
+        .property("explanation", explanation)
+        .property("evidence", evidence);
     ["rank", "id", "title", "score", "match", "triples"]
         .into_iter()
         .fold(schema, ObjectBuilder::required)

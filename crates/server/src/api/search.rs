@@ -1,13 +1,13 @@
 //! `GET /api/search` and `GET /api/duplicates`.
 
-use super::schemas::{Duplicates, Model, SearchResult};
+use super::schemas::{Duplicates, Model, SearchResult, Snippet};
 use crate::AppState;
 use crate::documentation::{BadRequest, Busy, ClientLimit, Error, Examples, Filters, JsonError};
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, examples, filter, invalid_parameters, parse_duplicates,
-    parse_model, parse_order, query_syntax, unknown_parameter,
+    Pairs, check_query, examples, filter, invalid_parameters, parse_duplicates, parse_model,
+    parse_order, parse_snippet, query_syntax, unknown_parameter,
 };
 use crate::site::Client;
 use axum::Json;
@@ -15,7 +15,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use lodeseek_engine::{SearchRequest, SnippetKind, hit_json};
+use lodeseek_engine::{SearchRequest, hit_json};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -62,9 +62,9 @@ pub(super) struct Parameters {
     /// Ranking model. Default: the best available, with re-ranking if the server has an encoder.
     #[param(value_type = Option<Model>, inline)]
     model: Option<String>,
-    /// Triples of each hit: those stored with the index, or computed for this query; then at most ten hits.
-    #[param(value_type = Option<String>, default = "stored")]
-    snippet: Option<SnippetKind>,
+    /// Triples or rows of each hit: stored with the index, none, or made by a method (query: for this query), of at most ten hits.
+    #[param(value_type = Option<Snippet>, inline)]
+    snippet: Option<String>,
     /// Languages of labels, best first: de,en.
     lang: Option<String>,
     /// If true, adds the values of all facets with counts.
@@ -151,9 +151,8 @@ fn search_request(parameters: Parameters) -> Result<SearchRequest, ApiError> {
             "with explain, k must be at most {MAX_EXPLAINED_HITS}"
         )));
     }
-    let snippet = parameters.snippet.unwrap_or_default();
-    check_snippet(snippet)?;
-    if snippet != SnippetKind::Stored && depth > MAX_EXPLAINED_HITS {
+    let snippet = parse_snippet(parameters.snippet.as_deref())?;
+    if snippet.is_on_demand() && depth > MAX_EXPLAINED_HITS {
         let message =
             format!("with snippets made on demand, k must be at most {MAX_EXPLAINED_HITS}");
         return Err(ApiError::bad_request(message));

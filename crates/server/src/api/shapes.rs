@@ -3,8 +3,8 @@
 use super::snippet::cacheable;
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Id, Negotiated, NotAcceptable, NotFound, Rdf,
-    Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Graph, Id, JsonError, Negotiated,
+    NotAcceptable, NotFound, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::matches_tag;
@@ -34,8 +34,9 @@ fn parse_request(
     summary = "SHACL shapes that the content satisfies",
     params(Id, FormatParameter),
     responses(
-        Negotiated<Rdf>,
-        BadRequest<Text>,
+        Negotiated<Graph>,
+        (status = 304, description = "If-None-Match has the entity tag of the shapes."),
+        BadRequest<(JsonError, Text)>,
         NotFound<Text>,
         NotAcceptable<Text>,
         ClientLimit<Text>,
@@ -88,8 +89,8 @@ fn entity_tag(version: &str, media_type: &str) -> String {
     summary = "Statistics of the content in VoID",
     params(Id, FormatParameter),
     responses(
-        Negotiated<Rdf>,
-        BadRequest<Text>,
+        Negotiated<Graph>,
+        BadRequest<(JsonError, Text)>,
         NotFound<Text>,
         NotAcceptable<Text>,
         ClientLimit<Text>,

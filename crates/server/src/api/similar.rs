@@ -6,8 +6,8 @@
 use super::example::ExampleSource;
 use crate::AppState;
 use crate::documentation::{
-    self, BadRequest, BodyTimeout, Busy, ClientLimit, Error, FormatParameter, Html, Id, JsonError,
-    JsonObject, Negotiated, NotAcceptable, NotFound,
+    self, AnyError, BadRequest, BodyTimeout, Busy, ClientLimit, Error, FormatParameter, Html, Id,
+    JsonError, JsonObject, Negotiated, NotAcceptable, NotFound,
 };
 use crate::error::ApiError;
 use crate::negotiation::best;
@@ -112,7 +112,7 @@ impl Parameters {
     params(Id, Depth, FormatParameter),
     responses(
         Negotiated<(Html, JsonObject)>,
-        BadRequest<(JsonError, Html)>,
+        BadRequest<AnyError>,
         NotFound<(JsonError, Html)>,
         NotAcceptable<(JsonError, Html)>,
         ClientLimit<(JsonError, Html)>,
@@ -141,7 +141,7 @@ pub(super) async fn of_dataset(
     params(("dataset" = Option<String>, Query, description = "A dataset's id or IRI."), Depth, FormatParameter),
     responses(
         Negotiated<(Html, JsonObject)>,
-        BadRequest<(JsonError, Html)>,
+        BadRequest<AnyError>,
         NotFound<(JsonError, Html)>,
         NotAcceptable<(JsonError, Html)>,
         ClientLimit<(JsonError, Html)>,

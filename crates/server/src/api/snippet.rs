@@ -2,8 +2,8 @@
 
 use crate::AppState;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonObject, Negotiated, NotFound,
-    Rdf, Svg, Text,
+    AnyError, BadRequest, Busy, ClientLimit, FormatParameter, Html, Id, JsonObject, Negotiated,
+    NotAcceptable, NotFound, Rdf, Svg, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::{accepted_form, best, languages, matches_tag, named_form};
@@ -170,10 +170,12 @@ fn bounded_methods() -> String {
     params(Id, Parameters, FormatParameter),
     responses(
         Negotiated<((Html, JsonObject, Svg), Rdf)>,
-        BadRequest<Text>,
-        NotFound<Text>,
-        ClientLimit<Text>,
-        Busy<Text>))]
+        (status = 304, description = "If-None-Match has the entity tag of the snippet."),
+        BadRequest<AnyError>,
+        NotFound<AnyError>,
+        NotAcceptable<Text>,
+        ClientLimit<AnyError>,
+        Busy<AnyError>))]
 pub(super) async fn snippet(
     State(state): State<AppState>,
     client: Client,

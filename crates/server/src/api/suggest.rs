@@ -4,7 +4,7 @@
 use super::schemas::Suggestions;
 use crate::AppState;
 use crate::cache::GenerationCache;
-use crate::documentation::{BadRequest, Text};
+use crate::documentation::{BadRequest, JsonError, Text};
 use crate::error::ApiError;
 use crate::parameters::Pairs;
 use crate::portal::ckan::Table;
@@ -171,7 +171,7 @@ fn title_from(titles: &[Title], (title, start): (u32, u32)) -> &str {
     params(("q" = Option<String>, Query, description = "Prefix.")),
     responses(
         (status = 200, description = "[query, titles, descriptions, addresses].", content_type = MEDIA_TYPE, body = inline(Suggestions)),
-        BadRequest<Text>))]
+        BadRequest<(JsonError, Text)>))]
 pub(crate) async fn suggest(
     State(state): State<AppState>,
     links: LinkBase,

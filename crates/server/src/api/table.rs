@@ -4,7 +4,7 @@
 //! CSV on the Web leads back to triples.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, ClientLimit, Html, Id, NotFound, Text};
+use crate::documentation::{AnyError, BadRequest, Busy, ClientLimit, Html, Id, NotFound};
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::pages::{self, PageContext, TableView, table_address};
@@ -66,11 +66,11 @@ pub(super) struct Parameters {
         (status = 200, description = "A page (format=html), all entities or those with the text q as CSV (csv), or its description in CSV on the Web (csvw).", content(
             (String = "text/html"),
             (String = "text/csv"),
-            (String = "application/csvm+json"))),
-        BadRequest<(Html, Text)>,
-        NotFound<(Html, Text)>,
-        ClientLimit<(Html, Text)>,
-        Busy<(Html, Text)>))]
+            (Object = "application/csvm+json"))),
+        BadRequest<AnyError>,
+        NotFound<Html>,
+        ClientLimit<Html>,
+        Busy<Html>))]
 pub(super) async fn table(
     State(state): State<AppState>,
     client: Client,

@@ -6,9 +6,8 @@ use serde_json::{Map, Value, json};
 /// Maximum number of characters of a result.
 pub(super) const MAX_CHARACTERS: usize = 40_000;
 
-/// Limits of the members of a result, tried in this order until the result is short enough: characters of a text, members of
-/// an array.
-const LIMITS: [(usize, usize); 8] = [
+/// Maximum numbers of characters of a text and of members of an array, tried in this order until the result is short enough.
+const MAX_CHARACTERS_AND_MEMBERS: [(usize, usize); 8] = [
     (2_000, 1_000),
     (2_000, 400),
     (2_000, 200),
@@ -110,7 +109,7 @@ pub(super) fn cut_text(text: &str) -> String {
 /// Cuts texts and arrays until the value as JSON has at most [`MAX_CHARACTERS`]. Returns true if something was cut.
 fn shorten_value(mut value: Value) -> (Value, bool) {
     let mut truncated = false;
-    for (characters, members) in LIMITS {
+    for (characters, members) in MAX_CHARACTERS_AND_MEMBERS {
         value = limit_members(value, characters, members, &mut truncated);
         if value.to_string().chars().count() <= MAX_CHARACTERS {
             return (value, truncated);

@@ -6,7 +6,7 @@ use crate::AppState;
 use crate::error::ApiError;
 use crate::parameters::check_query;
 use crate::portal::license_label;
-use crate::portal::metadata::{File, PortalMetadata};
+use crate::portal::metadata::PortalMetadata;
 use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::text::{href, shorten};
@@ -28,6 +28,8 @@ const SPARQL_RESULTS: &str = "application/sparql-results+json, application/n-tri
 const JSON: &str = "application/json";
 /// Maximum number of known values of a filter that are compared with an argument: the most frequent ones.
 const MAX_KNOWN_VALUES: usize = 1000;
+/// Maximum number of works that use a dataset, of those that are listed.
+const MAX_WORKS: usize = 5;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -158,7 +160,8 @@ pub(super) fn list() -> Vec<Tool> {
         read_only_tool(
             "get_dataset",
             "Get a dataset",
-            "Get description, licence and size of a dataset, its downloads with address, media type and bytes, and its editions.",
+            "Get description, licence and size of a dataset, its downloads with address, media type and bytes, its editions, and \
+             the number of works that use it with the latest of them.",
         )
         .with_input_schema::<Dataset>(),
         read_only_tool(
@@ -611,21 +614,16 @@ fn describe_dataset(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result
     };
     let profile = &card.profile;
     let described = PortalMetadata::read(&state.store, id)?;
-    let downloads: Vec<Value> = described
-        .iter()
-        .flat_map(|described| {
-            described
-                .files
-                .iter()
-                .map(|file| describe_file(described, file, base))
-        })
-        .collect();
+    let downloads = match described {
+        Some(described) => described.downloads_json(base.as_str()),
+        None => Vec::new(),
+    };
     let mut related = json!(catalog.related_datasets(id)?);
     if let Some(members) = related.as_object_mut() {
         // `similar_datasets` has the tables to combine, which need many bytes.
         members.remove("tables");
     }
-    Ok(json!({
+    let mut value = json!({
         "iri": state.store.iris().dataset(id).as_str(),
         "metadata": card.metadata,
         "downloads": downloads,
@@ -637,27 +635,12 @@ fn describe_dataset(state: &AppState, id: &DatasetId, base: &LinkBase) -> Result
             "properties": profile.property_count,
         },
         "related": related,
-    }))
-}
-
-/// Returns a file with its address: that of the publisher, or that of the content that this server has, or else the text of
-/// the catalogue.
-fn describe_file(described: &PortalMetadata, file: &File, base: &LinkBase) -> Value {
-    let mut download =
-        json!({ "url": described.address_or_text(file, base.as_str()), "title": file.name() });
-    let format = Some(file.label()).filter(|label| !label.is_empty());
-    for (name, value) in [
-        ("media_type", json!(file.media())),
-        ("format", json!(format)),
-        ("bytes", json!(file.bytes)),
-        ("license", json!(file.license)),
-        ("modified", json!(file.modified)),
-    ] {
-        if !value.is_null() {
-            download[name] = value;
-        }
+    });
+    let works = state.store.dataset_works(id, MAX_WORKS)?;
+    if works.all > 0 {
+        value["works"] = json!(works);
     }
-    download
+    Ok(value)
 }
 
 fn describe_schema(state: &AppState, id: &DatasetId) -> Result<Value, ApiError> {

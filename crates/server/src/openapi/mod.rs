@@ -55,7 +55,7 @@ static DOCUMENT: LazyLock<openapi::OpenApi> = LazyLock::new(|| {
         (name = "Catalogue", description = "Catalogue for harvesters."),
         (name = "CKAN", description = "Interface for CKAN's clients."),
         (name = "Server", description = "State of the server."),
-        (name = "Administration", description = "Changes of the collection, with a token, if the server allows them."),
+        (name = "Administration", description = "Changes of the collection, with a token: else status 401. Without --admin, status 404."),
     ),
     paths(crate::health, crate::alive, crate::ready),
     components(schemas(Error)),

@@ -20,7 +20,7 @@ use crate::portal::{is_stated_license, license_label, schema_org, signposting};
 use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::sparql::MAX_ADDRESS_BYTES;
-use crate::text::{href, is_web, query_address};
+use crate::text::{href, is_web, query_address, shorten};
 use askama::Template;
 use axum::http::header;
 use axum::response::Response;
@@ -32,7 +32,7 @@ use lodeseek_engine::{
 use lodeseek_rdf::vocab::dcat;
 use lodeseek_rdf::{local_name, to_prefixed_name, words};
 use lodeseek_snippet::draw;
-use lodeseek_store::StoredFile;
+use lodeseek_store::{DatasetWork, DatasetWorks, StoredFile};
 
 /// Number of entities shown as examples, and of triples of each.
 const MAX_EXAMPLES: usize = 4;
@@ -49,6 +49,9 @@ const SERIES_FACTS: [(&str, &str); 5] = [
     (dcat::PREV, "fact-previous"),
     (dcat::NEXT, "fact-next"),
 ];
+/// Number of works shown that use the dataset, and of characters of their titles.
+const MAX_WORKS: usize = 50;
+const MAX_WORK_TITLE_CHARACTERS: usize = 200;
 /// Maximum number of bars of a chart.
 const MAX_BARS: usize = 15;
 /// Maximum number of links to tables.
@@ -174,7 +177,12 @@ struct DatasetPage {
     names: Vec<String>,
     /// Tables of the entities of its classes.
     tables: Vec<TableLink>,
+    /// Works that introduced it.
     works: Vec<WorkView>,
+    /// Works of the collection that use it: the latest ones, the number of all, and the number of those that are not listed.
+    used_by: Vec<WorkView>,
+    uses: usize,
+    more_uses: usize,
     facts: Vec<FactView>,
     /// Identifiers, addresses and further properties of the catalogue.
     technical: Vec<FactView>,
@@ -295,6 +303,7 @@ pub(crate) async fn dataset(
                     .related_datasets(&id)?
                     .unwrap_or_default(),
             );
+            view.add_works(&state.store.dataset_works(&id, MAX_WORKS)?);
             if view.has_content && !view.is_index_only {
                 let resources = state.store.resources(&id)?;
                 let found = entities::examples(
@@ -384,6 +393,13 @@ impl DatasetPage {
             }
         }
         Ok(())
+    }
+
+    /// Adds the works that use the dataset.
+    fn add_works(&mut self, works: &DatasetWorks) {
+        self.used_by = works.works.iter().map(using_work_view).collect();
+        self.uses = works.all;
+        self.more_uses = works.more();
     }
 
     /// Adds what only the catalogue graph has: files, further properties, the citation.
@@ -520,6 +536,15 @@ impl DatasetPage {
     }
 }
 
+/// Returns the view of a work that uses the dataset.
+fn using_work_view(work: &DatasetWork) -> WorkView {
+    WorkView {
+        title: shorten(&readable(&work.title), MAX_WORK_TITLE_CHARACTERS),
+        issued: work.year.map(|year| year.to_string()).unwrap_or_default(),
+        href: work.url.clone().filter(|url| is_web(url)),
+    }
+}
+
 fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
     let (metadata, profile) = (&card.metadata, &card.profile);
     let (title, title_lang) = title_of(&page, metadata);
@@ -560,6 +585,9 @@ fn dataset_page(page: PageContext, card: &Card, iri: &str) -> DatasetPage {
             .iter()
             .map(|work| work_view(work, iri))
             .collect(),
+        used_by: Vec::new(),
+        uses: 0,
+        more_uses: 0,
         facts: fact_list(&page, card),
         technical: technical_facts(&page, card, iri),
         tables: table_links(&page, card),

@@ -30,7 +30,7 @@ pub(crate) use tables::{TableView, address as table_address, class_label, table}
 use crate::AppState;
 use crate::base_path::Rendered;
 use crate::branding::ServedFile;
-use crate::error::{ApiError, set_retry_after};
+use crate::error::ApiError;
 use crate::text::{is_fragment_of, is_web, shorten};
 use askama::Template;
 use axum::extract::{Path, State};
@@ -383,7 +383,7 @@ pub(crate) fn error(page: &PageContext, error: &ApiError) -> Response {
         page: page.clone(),
     };
     let mut response = (error.status, render(&content)).into_response();
-    set_retry_after(&mut response);
+    error.set_retry_after(&mut response);
     response
 }
 

@@ -14,8 +14,8 @@ use crate::entity_search;
 use crate::error::ApiError;
 use crate::negotiation::languages;
 use crate::parameters::{
-    Pairs, check_query, check_snippet, examples, filter, filter_parameters, invalid_parameters,
-    parse_duplicates, parse_model, parse_order, query_syntax,
+    Pairs, check_query, examples, filter, filter_parameters, invalid_parameters, parse_duplicates,
+    parse_model, parse_order, parse_snippet, query_syntax,
 };
 use crate::portal::{is_stated_license, license_label};
 use crate::site::Client;
@@ -94,8 +94,7 @@ pub(crate) struct Parameters {
     #[serde(default)]
     q: String,
     page: Option<usize>,
-    #[serde(default)]
-    snippet: SnippetKind,
+    snippet: Option<String>,
     lang: Option<String>,
     duplicates: Option<String>,
     model: Option<String>,
@@ -365,7 +364,7 @@ impl RankingOptions {
         results: &Results<'_>,
         response: &SearchResponse,
     ) -> Self {
-        let has_query_snippets = results.snippet != SnippetKind::Stored;
+        let has_query_snippets = results.snippet.is_on_demand();
         let other_snippets = if has_query_snippets {
             SnippetKind::Stored
         } else {
@@ -475,7 +474,7 @@ async fn load_page(
         return load_list(state, page, parameters, filter, unknown_place, headers).await;
     }
     check_query(&query)?;
-    check_snippet(parameters.snippet)?;
+    let snippet = parse_snippet(parameters.snippet.as_deref())?;
     let request = SearchRequest {
         depth: MAX_PAGE_HITS,
         skip: parameters
@@ -483,7 +482,7 @@ async fn load_page(
             .unwrap_or_default()
             .min(MAX_PAGE_NUMBER)
             .saturating_mul(MAX_PAGE_HITS),
-        snippet: parameters.snippet,
+        snippet,
         languages: languages(headers, parameters.lang.as_deref())?,
         filter,
         examples,
@@ -617,7 +616,7 @@ async fn load_list(
         duplicates: parse_duplicates(parameters.duplicates.as_deref())?,
         order: parse_order(parameters.sort.as_deref())?,
     };
-    check_snippet(parameters.snippet)?;
+    let snippet = parse_snippet(parameters.snippet.as_deref())?;
     let model = parse_model(parameters.model.as_deref())?;
     let page = page.clone();
     state
@@ -629,7 +628,7 @@ async fn load_list(
                 filter: &request.filter,
                 page: request.skip / MAX_PAGE_HITS,
                 // Kept for the next query. Lists show the stored snippets.
-                snippet: parameters.snippet,
+                snippet,
                 lang: parameters.lang.as_deref(),
                 duplicates: request.duplicates,
                 model,
@@ -911,10 +910,8 @@ impl<'r> Results<'r> {
     pub(super) fn kept_parameters(&self, filter: &Filter) -> Vec<(&'static str, String)> {
         let snippet = match self.snippet {
             SnippetKind::Stored => None,
-            SnippetKind::QUERY => Some("query".to_owned()),
-            SnippetKind::OnDemand(method) => Some(method.name().to_owned()),
+            kind => Some(("snippet", kind.name().to_owned())),
         };
-        let snippet = snippet.map(|kind| ("snippet", kind));
         let all = (self.duplicates == DuplicateMode::All).then(|| ("duplicates", "all".to_owned()));
         let sort =
             (self.order != ResultOrder::default()).then(|| ("sort", self.order.name().to_owned()));

@@ -20,7 +20,8 @@ use super::Portal;
 use crate::AppState;
 use crate::cache::GenerationCache;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text,
+    BadRequest, Busy, ClientLimit, FormatParameter, Graph, JsonError, Negotiated, NotAcceptable,
+    NotFound, Text,
 };
 use crate::error::ApiError;
 use crate::negotiation::ranges;
@@ -71,7 +72,7 @@ struct Request {
 
 /// Returns the route of the catalogue at an address with a suffix. Without one the format is negotiated.
 #[utoipa::path(get, path = "/catalog", tag = "Catalogue", operation_id = "catalog",
-    summary = "All datasets in DCAT-AP 3.0.1 or another application profile, page by page",
+    summary = "All datasets in DCAT-AP 3.0.1 or another application profile, page by page, with links to the other pages",
     params(
         ("page" = Option<usize>, Query, description = "Page number from 1.", minimum = 1),
         ("rows" = Option<usize>, Query, description = "Number of datasets of a page.", minimum = 1),
@@ -81,12 +82,10 @@ struct Request {
             dcat-ap, geodcat-ap, healthdcat-ap, dcat-us."),
         FormatParameter),
     responses(
-        (status = 200, description = "A page of the catalogue, with links to the other pages.", content(
-            (String = "text/turtle"),
-            (String = "application/ld+json"),
-            (String = "application/n-triples"),
-            (String = "application/rdf+xml"))),
-        BadRequest<Text>,
+        Negotiated<Graph>,
+        (status = 303, description = "HTML: the search page lists the datasets."),
+        (status = 304, description = "If-None-Match has the entity tag of the page."),
+        BadRequest<(JsonError, Text)>,
         NotFound<Text>,
         NotAcceptable<Text>,
         (status = 414, description = "The query is too long.", body = String),

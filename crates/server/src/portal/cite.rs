@@ -3,7 +3,9 @@
 //! Catalogues do not distinguish persons from organisations, nor the parts of names. Therefore names are not split.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Id, NotAcceptable, NotFound, Text};
+use crate::documentation::{
+    BadRequest, CitationText, CslJson, Id, JsonError, Negotiated, NotAcceptable, NotFound, Text,
+};
 use crate::error::ApiError;
 use crate::negotiation::best;
 use crate::portal::metadata::PortalMetadata;
@@ -67,11 +69,8 @@ pub(crate) struct Citation {
 #[utoipa::path(get, path = "/dataset/{id}/cite", tag = "Datasets", summary = "Citation of a dataset",
     params(Id, Parameters),
     responses(
-        (status = 200, description = "Format by Accept or the parameter format.", content(
-            (String = "application/x-bibtex"),
-            (String = "application/x-research-info-systems"),
-            (String = "application/vnd.citationstyles.csl+json"))),
-        BadRequest<Text>,
+        Negotiated<(CitationText, CslJson)>,
+        BadRequest<(JsonError, Text)>,
         NotFound<Text>,
         NotAcceptable<Text>))]
 pub(crate) async fn cite(

@@ -2,7 +2,7 @@
 //! browsers.
 
 use crate::AppState;
-use crate::documentation::{BadRequest, Busy, ClientLimit, Examples, Filters, Text};
+use crate::documentation::{BadRequest, Busy, ClientLimit, Examples, Filters, JsonError, Text};
 use crate::error::ApiError;
 use crate::locale::{Locale, Texts};
 use crate::negotiation::languages;
@@ -77,7 +77,7 @@ struct OpenSearch<'b> {
         ("lang" = Option<String>, Query, description = "Languages of the title, best first: de,en.")),
     responses(
         (status = 200, description = "Atom.", content_type = "application/atom+xml", body = String),
-        BadRequest<Text>,
+        BadRequest<(JsonError, Text)>,
         ClientLimit<Text>,
         Busy<Text>))]
 pub(crate) async fn datasets(

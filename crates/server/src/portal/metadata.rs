@@ -15,6 +15,7 @@ use lodeseek_rdf::vocab::{
 use lodeseek_rdf::{RdfSyntax, TermId, TermRef, TripleGraph, local_name};
 use lodeseek_store::{Store, StoreError, StoredFile};
 use oxrdf::NamedNode;
+use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
 pub(crate) const MEDIA_TYPES: &str = "www.iana.org/assignments/media-types/";
@@ -303,6 +304,30 @@ impl PortalMetadata {
     pub(crate) fn address_or_text(&self, file: &File, base: &str) -> String {
         self.address(file, base)
             .unwrap_or_else(|| file.location.as_str().to_owned())
+    }
+
+    /// Returns the files as JSON, each with its address, name, media type, format, bytes, licence and date as far as known. The
+    /// address is that of the publisher, or that of the content on the server at `base`, or else the text of the catalogue.
+    pub(crate) fn downloads_json(&self, base: &str) -> Vec<Value> {
+        let mut downloads = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            let mut download =
+                json!({ "url": self.address_or_text(file, base), "title": file.name() });
+            let format = Some(file.label()).filter(|label| !label.is_empty());
+            for (name, value) in [
+                ("mediaType", json!(file.media())),
+                ("format", json!(format)),
+                ("bytes", json!(file.bytes)),
+                ("license", json!(file.license)),
+                ("modified", json!(file.modified)),
+            ] {
+                if !value.is_null() {
+                    download[name] = value;
+                }
+            }
+            downloads.push(download);
+        }
+        downloads
     }
 
     /// Returns the address of a file as it was loaded, on the server at `base`.

@@ -7,7 +7,9 @@
 use super::page::EXAMPLES;
 use crate::AppState;
 use crate::cache::GenerationCache;
-use crate::documentation::{NotAcceptable, Text};
+use crate::documentation::{
+    BadRequest, FormatParameter, Graph, JsonError, Negotiated, NotAcceptable, Text,
+};
 use crate::error::ApiError;
 use crate::example_queries::{Example, executable};
 use crate::locale::{Locale, Texts};
@@ -266,12 +268,10 @@ fn service_triples(base: &str, links: &LinkBase, endpoint: &NamedNode) -> Vec<Tr
 /// `GET /.well-known/void`: every dataset with its counts and its endpoint.
 #[utoipa::path(get, path = "/.well-known/void", tag = "Catalogue", operation_id = "void",
     summary = "VoID of all datasets",
+    params(FormatParameter),
     responses(
-        (status = 200, description = "Format by Accept.", content(
-            (String = "text/turtle"),
-            (String = "application/ld+json"),
-            (String = "application/n-triples"),
-            (String = "application/rdf+xml"))),
+        Negotiated<Graph>,
+        BadRequest<(JsonError, Text)>,
         NotAcceptable<Text>))]
 pub(crate) async fn datasets(
     State(state): State<AppState>,

@@ -9,7 +9,8 @@ use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use crate::AppState;
 use crate::api::content_disposition;
 use crate::documentation::{
-    BadRequest, Busy, ClientLimit, FormatParameter, NotAcceptable, NotFound, Text, object, query,
+    BadRequest, Busy, ClientLimit, FormatParameter, Graph, Negotiated, NotAcceptable, NotFound,
+    Text, object, query,
 };
 use crate::error::ApiError;
 use crate::observed_body::BodyOfUnknownSize;
@@ -64,11 +65,7 @@ enum TransferError {
         DefaultGraph,
         FormatParameter),
     responses(
-        (status = 200, description = "The graph.", content(
-            (String = "text/turtle"),
-            (String = "application/ld+json"),
-            (String = "application/n-triples"),
-            (String = "application/rdf+xml"))),
+        Negotiated<Graph>,
         BadRequest<Text>,
         NotFound<Text>,
         NotAcceptable<Text>,
@@ -113,7 +110,7 @@ pub(super) async fn get(
 }
 
 /// Returns the usual suffix of files of a media type.
-fn file_suffix(media_type: &str) -> &'static str {
+pub(super) fn file_suffix(media_type: &str) -> &'static str {
     match media_type.split(';').next().unwrap_or(media_type).trim() {
         "application/ld+json" => "jsonld",
         "application/n-triples" => "nt",

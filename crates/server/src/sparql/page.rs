@@ -4,12 +4,11 @@ use super::chart;
 use super::editor;
 use super::failure::Failure;
 use crate::AppState;
-use crate::error::{ApiError, set_retry_after};
+use crate::error::ApiError;
 use crate::pages::{PageContext, render};
 use crate::text::{href, is_web, query_address};
 use askama::Template;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use lodeseek_engine::{BrowseRequest, Facet, Filter};
 use lodeseek_rdf::vocab::skos;
 use lodeseek_sparql::Answer;
@@ -166,17 +165,17 @@ pub(super) fn page(
         map: None,
         editor: state.sparql.editor.is_some(),
     };
-    let mut status = StatusCode::OK;
+    let mut failed = None;
     match answer {
         None => {}
         Some(Err(error)) => {
-            status = error.status;
             page.failure = Some(Failure::new(
                 context,
                 text,
                 &error.message,
                 &state.sparql.limits,
             ));
+            failed = Some(error);
         }
         Some(Ok(answer)) => {
             page.truncated = answer.is_truncated();
@@ -189,8 +188,11 @@ pub(super) fn page(
             }
         }
     }
-    let mut response = (status, render(&page)).into_response();
-    set_retry_after(&mut response);
+    let mut response = render(&page);
+    if let Some(error) = failed {
+        *response.status_mut() = error.status;
+        error.set_retry_after(&mut response);
+    }
     if state.sparql.editor.is_some() {
         editor::allow(&mut response);
     }

@@ -1,7 +1,8 @@
 //! `/sparql`: query operations of the SPARQL 1.1 Protocol. <https://www.w3.org/TR/sparql11-protocol/>
 //!
 //! Queries are sent by GET, as a form, as a body, or by the method QUERY (RFC 10008), a safe method with a body. Without a
-//! query the response is the service description. With `provenance=true` rows contain the endpoint of each `SERVICE`.
+//! query the response is the service description. With `provenance=true` rows contain the endpoint of each `SERVICE`. With
+//! `download=true` browsers save the response.
 //!
 //! *Streaming.* The first [`MAX_BUFFERED_BYTES`] are buffered. Smaller responses have a length and, if truncated, the header
 //! `Lodeseek-Truncated`; errors before have a status. Larger ones are streamed, and clients can detect truncation:
@@ -16,11 +17,14 @@
 //! cancelled. Statements that RDF/XML cannot express, and characters that XML does not permit, are left out of streamed responses, and
 //! counted in trailers. HTTP/1.0 cannot signal an aborted transfer, so its responses are buffered completely, and truncated at 16 MB.
 
+use super::graph_store::file_suffix;
 use super::streaming::{ChunkWriter, End, Timeout, transfer};
 use super::{description, page};
 use crate::AppState;
+use crate::api::content_disposition;
 use crate::documentation::{
-    BadRequest, BodyTimeout, Busy, ClientLimit, FormatParameter, NotAcceptable, Text, object,
+    BadRequest, BodyTimeout, ClientLimit, FormatParameter, Html, Negotiated, NotAcceptable,
+    QueryLimit, SparqlAnswer, Text, object,
 };
 use crate::error::ApiError;
 use crate::negotiation::essence;
@@ -65,6 +69,8 @@ impl PartialSchema for QueryForm {
     fn schema() -> RefOr<Schema> {
         object(Type::Object)
             .property("query", object(Type::String))
+            .property("format", object(Type::String))
+            .property("download", object(Type::Boolean))
             .required("query")
             .into()
     }
@@ -101,24 +107,21 @@ impl FromRequestParts<AppState> for RequestContext {
         ("query" = Option<String>, Query, description = "The query."),
         ("default-graph-uri" = Option<String>, Query, description = "A graph of the default graph."),
         ("named-graph-uri" = Option<String>, Query, description = "A named graph."),
+        ("provenance" = Option<bool>, Query, description = "If true, rows contain the endpoint of each SERVICE pattern."),
+        ("download" = Option<bool>, Query, description = "If true, browsers save the result as a file."),
         FormatParameter),
     responses(
-        (status = 200, description = "The result, in a format by Accept or the parameter format.", content(
+        Negotiated<SparqlAnswer>,
+        BadRequest<(Html, Text)>,
+        (status = 403, description = "The egress policy blocks a remote endpoint of the query.", content(
             (String = "text/html"),
-            (String = "application/sparql-results+json"),
-            (String = "application/sparql-results+xml"),
-            (String = "text/csv"),
-            (String = "text/tab-separated-values"),
-            (String = "text/turtle"),
-            (String = "application/ld+json"),
-            (String = "application/n-triples"),
-            (String = "application/rdf+xml"))),
-        BadRequest<Text>,
-        (status = 403, description = "The egress policy blocks a remote endpoint of the query.", body = String),
+            (String = "text/plain"))),
         NotAcceptable<Text>,
-        ClientLimit<Text>,
-        (status = 502, description = "A remote endpoint of the query failed.", body = String),
-        Busy<Text>))]
+        ClientLimit<(Html, Text)>,
+        (status = 502, description = "A remote endpoint of the query failed.", content(
+            (String = "text/html"),
+            (String = "text/plain"))),
+        QueryLimit<(Html, Text)>))]
 pub(super) async fn get(
     State(state): State<AppState>,
     links: LinkBase,
@@ -167,19 +170,19 @@ pub(super) async fn get_search(
         (String = "application/sparql-query"),
         (inline(QueryForm) = "application/x-www-form-urlencoded"))),
     responses(
-        (status = 200, description = "The result.", content(
-            (String = "application/sparql-results+json"),
-            (String = "text/turtle"),
-            (String = "application/ld+json"),
-            (String = "application/n-triples"),
-            (String = "application/rdf+xml"))),
-        BadRequest<Text>,
-        (status = 403, description = "The egress policy blocks a remote endpoint of the query.", body = String),
+        Negotiated<SparqlAnswer>,
+        BadRequest<(Html, Text)>,
+        (status = 403, description = "The egress policy blocks a remote endpoint of the query.", content(
+            (String = "text/html"),
+            (String = "text/plain"))),
         NotAcceptable<Text>,
         BodyTimeout<Text>,
-        ClientLimit<Text>,
-        (status = 502, description = "A remote endpoint of the query failed.", body = String),
-        Busy<Text>))]
+        (status = 415, description = "The body has another media type or encoding.", body = String),
+        ClientLimit<(Html, Text)>,
+        (status = 502, description = "A remote endpoint of the query failed.", content(
+            (String = "text/html"),
+            (String = "text/plain"))),
+        QueryLimit<(Html, Text)>))]
 pub(super) async fn post(
     State(state): State<AppState>,
     RawQuery(query): RawQuery,
@@ -298,7 +301,12 @@ async fn respond(state: &AppState, parameters: Pairs, context: &RequestContext) 
     };
     let query = request.query.clone();
     match answer_query(state, request, &parameters, context).await {
-        Ok(response) => response,
+        Ok(mut response) => {
+            if is_true(&parameters, "download") {
+                set_attachment(&mut response);
+            }
+            response
+        }
         Err(error) => respond_with_error(state, query, error, &parameters, context).await,
     }
 }
@@ -455,15 +463,39 @@ fn parse_request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiErr
         query,
         default_graphs: parse_graphs(parameters, "default-graph-uri")?,
         named_graphs: parse_graphs(parameters, "named-graph-uri")?,
-        provenance: match parameter_values(parameters, "provenance")
-            .last()
-            .map(String::as_str)
-        {
-            Some("true" | "1") => Provenance::PerService,
-            _ => Provenance::None,
+        provenance: if is_true(parameters, "provenance") {
+            Provenance::PerService
+        } else {
+            Provenance::None
         },
         ..QueryRequest::default()
     })
+}
+
+/// Makes browsers save an answer. The form of the page requests it for downloads: browsers show JSON otherwise.
+fn set_attachment(response: &mut Response) {
+    let content_type = response.headers().get(header::CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok());
+    let suffix = match content_type.map(essence) {
+        Some("application/sparql-results+json") => "json",
+        Some("application/sparql-results+xml") => "xml",
+        Some("text/csv") => "csv",
+        Some("text/tab-separated-values") => "tsv",
+        Some(response_formats::HTML) | None => return,
+        Some(media_type) => file_suffix(media_type),
+    };
+    let name = format!("results.{suffix}");
+    if let Ok(disposition) = HeaderValue::from_str(&content_disposition("attachment", &name)) {
+        response
+            .headers_mut()
+            .insert(header::CONTENT_DISPOSITION, disposition);
+    }
+}
+
+/// Returns true if the last value of a parameter is `true` or `1`.
+fn is_true(parameters: &[(String, String)], name: &str) -> bool {
+    let values = parameter_values(parameters, name);
+    matches!(values.last().map(String::as_str), Some("true" | "1"))
 }
 
 fn has_parameter(parameters: &[(String, String)], name: &str) -> bool {

@@ -13,7 +13,7 @@ use super::management::{Caller, management, queue};
 use super::sessions::Session;
 use crate::AppState;
 use crate::connections::TrustedBody;
-use crate::error::{ApiError, set_retry_after};
+use crate::error::ApiError;
 use crate::hosts::is_from_other_origin;
 use crate::pages::{PageContext, error, render};
 use crate::parameters::{Pairs, pairs};
@@ -110,10 +110,10 @@ impl Operator {
                     nav: self.nav(task),
                     status: failed.status.as_u16(),
                     heading: error_heading(failed.status),
-                    message: failed.message,
+                    message: failed.message.clone(),
                 };
                 let mut response = (failed.status, render(&content)).into_response();
-                set_retry_after(&mut response);
+                failed.set_retry_after(&mut response);
                 response
             }
         }

@@ -1,6 +1,6 @@
 //! Errors of actions, with CKAN's types and status codes.
 
-use crate::error::{ApiError, set_retry_after};
+use crate::error::ApiError;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -140,7 +140,9 @@ impl ActionError {
             Json(json!({ "help": help, "success": false, "error": error })),
         )
             .into_response();
-        set_retry_after(&mut response);
+        if let Self::Failed(error) = self {
+            error.set_retry_after(&mut response);
+        }
         response
     }
 }
