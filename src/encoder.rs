@@ -574,7 +574,8 @@ fn describe_encoder(encoder: &dyn Encoder) -> Value {
 }
 
 /// Returns the tag of a re-ranked run: the pool, or `model` if the pool is empty, and the encoders with their methods. A fusion
-/// is written `fsdm+bm25+dpr:NAME`; without one, `fsdm>>dpr:NAME`, as in PyTerrier.
+/// is written `fsdm+bm25+dpr:NAME`; without one, `fsdm>>dpr:NAME`, as in PyTerrier. A prior adds `+popularity`, a cross-encoder
+/// `>>cross-encoder:NAME`.
 pub(super) fn run_tag(model: &str, reranker: &Reranker) -> String {
     let pool: Vec<&str> = reranker
         .options()
@@ -590,10 +591,7 @@ pub(super) fn run_tag(model: &str, reranker: &Reranker) -> String {
     let multilingual = reranker.multilingual().map(|(encoder, _)| encoder);
     let encoders = reranker.encoders().chain(multilingual).map(|encoder| {
         let method = method_name(encoder.granularity()).to_lowercase();
-        format!(
-            "{method}:{}",
-            encoder.name().replace(char::is_whitespace, "-")
-        )
+        format!("{method}:{}", without_white_space(encoder.name()))
     });
     let encoders = encoders.collect::<Vec<_>>().join("+");
     let operator = if reranker.options().fusion.is_some() {
@@ -601,11 +599,24 @@ pub(super) fn run_tag(model: &str, reranker: &Reranker) -> String {
     } else {
         ">>"
     };
-    if encoders.is_empty() {
+    let mut tag = if encoders.is_empty() {
         pool
     } else {
         [pool, encoders].join(operator)
+    };
+    if reranker.options().popularity.is_some() {
+        tag.push_str("+popularity");
     }
+    if let Some(stage) = reranker.cross_encoding() {
+        tag.push_str(">>cross-encoder:");
+        tag.push_str(&without_white_space(stage.scorer.name()));
+    }
+    tag
+}
+
+/// Returns the name of a model as a part of a tag, which is one word.
+fn without_white_space(name: &str) -> String {
+    name.replace(char::is_whitespace, "-")
 }
 
 /// Returns the name that users know for the method of a granularity.

@@ -6,7 +6,7 @@ mod report;
 
 use super::ExitStatus;
 use super::config::Config;
-use super::encoder::{RerankArguments, WorksUse};
+use super::encoder::{self, RerankArguments, WorksUse};
 use super::filter::topic_filter;
 use super::terminal::first_names;
 use super::values::parse_list;
@@ -37,6 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     topics: Option<PathBuf>,
     /// Ranking models to measure with --topics, separated by commas; each over all fields, metadata only and data only.
+    /// Rows are named like the tags of `run`: by model, fields and encoders.
     #[arg(long, value_name = "LIST", value_parser = parse_list::<ModelKind>, default_value = DEFAULT_MODELS, requires = "topics")]
     models: Vec<Vec<ModelKind>>,
     /// Maximum number of datasets ranked for a topic, with --topics.
@@ -269,7 +270,7 @@ fn rank_by_home(
                 .model(LengthMode::Exact)
                 .restricted_to(&|field| fields.contains(field));
             searcher = searcher.with_model(model);
-            let mut run = Run::new(fields.tag(kind));
+            let mut run = Run::new(ranking_tag(&searcher, kind, fields));
             for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
                 run.insert(
                     &topic.id,
@@ -280,6 +281,15 @@ fn rank_by_home(
         }
     }
     Ok(runs)
+}
+
+/// Returns the tag that `lodeseek run` gives to the rankings of a searcher by a model over these fields.
+fn ranking_tag(searcher: &Searcher, kind: ModelKind, fields: FieldSet) -> String {
+    let tag = fields.tag(kind);
+    match searcher.reranker() {
+        Some(reranker) => encoder::run_tag(&tag, reranker),
+        None => tag,
+    }
 }
 
 /// Reports topics that only the run or only the judgements contain.

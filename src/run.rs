@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Output file; the provenance record is written to FILE.json [default: stdout, without a record].
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Tag of the run, its last column [default: the model, the fields unless all, and the encoders].
+    /// Tag of the run, its last column [default: the model, the fields unless all, the encoders, popularity and the cross-encoder].
     #[arg(long, value_name = "NAME", value_parser = parse_tag)]
     tag: Option<String>,
     #[command(flatten)]

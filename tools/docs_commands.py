@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Run the commands of the tutorials and compare their output.
 
-    python3 tools/docs_commands.py BINARY [PAGE.md ...]
+    python3 tools/docs_commands.py BINARY [--files FOLDER] [PAGE.md ...]
 
 Reads the pages of docs/src/tutorials, or those given, and runs their ```console blocks from top to bottom.
 Each page gets an empty temporary folder, in which testdata, queries, models and acordar are links into the repository.
+With --files, pages and links are those of another folder, such as an unpacked archive.
 A folder with BINARY, and with `lodeseek-lab` if it is beside BINARY, is put before all others on PATH.
 
 In a block:
@@ -21,6 +22,7 @@ needs-lab, where there is no `lodeseek-lab`.
 Exit code: 0 if all output is as stated, 1 otherwise. Python's standard library only.
 """
 
+import argparse
 import os
 import re
 import signal
@@ -32,7 +34,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ROOT / "docs" / "src" / "tutorials"
+PAGES = Path("docs") / "src" / "tutorials"
 LINKED = ["testdata", "queries", "models", "acordar"]
 ADDRESS = "127.0.0.1:7878"
 COMMAND_SECONDS = 300
@@ -109,7 +111,7 @@ def lab_beside(binary):
 class Page:
     """One tutorial, its folder and the servers that it started."""
 
-    def __init__(self, path, binary, folder):
+    def __init__(self, path, binary, files, folder):
         self.path = path
         self.folder = folder
         self.port = free_port()
@@ -122,7 +124,7 @@ class Page:
         if lab_beside(binary).exists():
             (folder / ".bin" / "lodeseek-lab").symlink_to(lab_beside(binary))
         for name in LINKED:
-            (folder / name).symlink_to(ROOT / name)
+            (folder / name).symlink_to(files / name)
 
     def run(self, command, expected):
         command = command.replace(ADDRESS, f"127.0.0.1:{self.port}")
@@ -159,11 +161,11 @@ class Page:
                     os.killpg(server.pid, signal.SIGKILL)
 
 
-def run_page(path, binary, lab):
+def run_page(path, binary, files, lab):
     """Run one page; return the numbers of commands run and of blocks skipped."""
     ran = skipped = 0
     with tempfile.TemporaryDirectory(prefix="lodeseek-docs-") as folder:
-        page = Page(path, binary, Path(folder))
+        page = Page(path, binary, files, Path(folder))
         try:
             for marks, line, body in blocks(path.read_text()):
                 if "needs-onnxruntime" in marks and not os.environ.get("ORT_DYLIB_PATH"):
@@ -183,17 +185,27 @@ def run_page(path, binary, lab):
     return ran, skipped
 
 
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", metavar="BINARY", type=Path)
+    parser.add_argument("--files", metavar="FOLDER", type=Path, default=ROOT)
+    parser.add_argument("pages", metavar="PAGE.md", type=Path, nargs="*")
+    # The folder may stand before and after the pages.
+    return parser.parse_intermixed_args()
+
+
 def main():
-    if len(sys.argv) < 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    binary = Path(sys.argv[1]).resolve()
-    pages = [Path(name) for name in sys.argv[2:]] or sorted(PAGES.glob("*.md"))
+    arguments = parse_arguments()
+    binary, files = arguments.binary.resolve(), arguments.files.resolve()
+    pages = arguments.pages or sorted((files / PAGES).glob("*.md"))
+    if not pages:
+        print(f"docs: {files / PAGES} has no pages", file=sys.stderr)
+        return 1
     lab = lab_beside(binary).exists()
     failed = 0
     for page in pages:
         try:
-            ran, skipped = run_page(page, binary, lab)
+            ran, skipped = run_page(page, binary, files, lab)
             print(f"docs: {page.name}: {ran} commands as stated" + (f", {skipped} blocks skipped" if skipped else ""))
         except Failure as failure:
             failed += 1

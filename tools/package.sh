@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Packs a release: the program with manual pages, shell completions, the included model and ONNX Runtime.
+# Packs a release: the program with manual pages, shell completions, the included model and ONNX Runtime; the archive also with the
+# documentation and the collections of its tutorials.
 # usage: package.sh tarball PROGRAM FOLDER   -> FOLDER/lodeseek-VERSION-TARGET.tar.gz, .cdx.json, and .sha256 of both
 #        package.sh deb PROGRAM FOLDER       -> FOLDER/lodeseek_VERSION-1_ARCHITECTURE.deb, and .sha256; needs cargo-deb
 set -euo pipefail
-[ $# = 3 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+[ $# = 3 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
 kind=$1 program=$(realpath "$2")
 mkdir -p "$3"
 output=$(realpath "$3")
@@ -16,6 +17,9 @@ trap 'rm -rf "$work"' EXIT
 
 # Libraries of every Debian-like system. Others belong into the program or into the dependencies of the package.
 system_libraries='^(libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$'
+
+# Files and folders of testdata/ that the tutorials and how-to guides load. tests/tools/test_docs.py compares them with the pages.
+tutorial_data=(README.md catalog.ttl dumps folds papers-with-code.json qrels.txt queries.tsv research runs tables thesaurus.ttl)
 
 # Prints the shared libraries that a file needs.
 needed_libraries() { objdump -p "$1" | sed -n 's/^ *NEEDED *//p'; }
@@ -49,6 +53,10 @@ tarball() {
   cp -r "$staged" "$work/$name"
   cp -r LICENSE README.md CHANGELOG.md models queries ontologies deploy "$work/$name/"
   mv "$work/$name/deploy/INSTALL.md" "$work/$name/"
+  mkdir "$work/$name/testdata"
+  cp -r "${tutorial_data[@]/#/testdata/}" "$work/$name/testdata/"
+  # A page of the documentation includes the results.
+  cp -r --parents docs/src acordar/RESULTS.md "$work/$name/"
   {
     printf '\n## Needed libraries\n\n'
     needed_libraries "$staged/lodeseek" | sed 's/^/- /'

@@ -466,6 +466,8 @@ fn latex_text(text: &str) -> String {
             '\\' => escaped.push_str("\\textbackslash{}"),
             '~' => escaped.push_str("\\textasciitilde{}"),
             '^' => escaped.push_str("\\textasciicircum{}"),
+            '<' => escaped.push_str("\\textless{}"),
+            '>' => escaped.push_str("\\textgreater{}"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => escaped.extend(['\\', character]),
             _ => escaped.push(character),
         }
@@ -593,6 +595,10 @@ mod tests {
     #[test]
     fn special_characters_of_latex_are_escaped() {
         assert_eq!(latex_text("bm25_a & 5 % {x}"), r"bm25\_a \& 5 \% \{x\}");
+        assert_eq!(
+            latex_text("bm25>>dpr:m"),
+            r"bm25\textgreater{}\textgreater{}dpr:m"
+        );
         assert_eq!(
             latex_text(r"a\b^~#$"),
             r"a\textbackslash{}b\textasciicircum{}\textasciitilde{}\#\$"

@@ -534,7 +534,7 @@ fn evaluate_measures_a_home() {
     "#);
     let wrong = fails(
         home.path(),
-        &[&arguments[..], &["--metrics", "MAP"]].concat(),
+        &[&arguments[..], &["--metrics", "ERR"]].concat(),
     );
     assert!(wrong.contains("nDCG@k"), "{wrong}");
     let swapped = [

@@ -129,6 +129,18 @@ fn silent_topics_count_nothing_and_are_told() {
     );
 }
 
+/// trec_eval prints `map`; ir_measures also accepts `MAP`. Results state the name AP.
+#[test]
+fn average_precision_has_other_names() {
+    let files = Files::new();
+    let table = files.out(&["qrels.txt", "bad.run", "--metrics", "AP,AP@1"]);
+    assert!(table.contains(" AP "), "{table}");
+    for measures in ["MAP,MAP@1", "map,map@1"] {
+        let other = files.out(&["qrels.txt", "bad.run", "--metrics", measures]);
+        assert_eq!(other, table, "{measures}");
+    }
+}
+
 #[test]
 fn means_of_folds() {
     let files = Files::new();

@@ -289,6 +289,118 @@ fn static_embeddings_need_no_library() {
     );
 }
 
+/// Evaluates BM25 for the topics of `testdata/`.
+fn evaluate_bm25(home: &Path, more: &[&str]) -> Ran {
+    let measured = [
+        "evaluate",
+        "testdata/qrels.txt",
+        "--topics",
+        "testdata/queries.tsv",
+        "--models",
+        "bm25",
+        "--metrics",
+        "AP@10",
+    ];
+    let ran = without_library(home, &[&measured[..], more].concat());
+    assert_eq!(ran.code, Some(0), "{more:?}: {ran:?}");
+    ran
+}
+
+/// Returns the names of the rows of an evaluation in CSV.
+fn row_names(csv: &str) -> Vec<&str> {
+    csv.lines()
+        .skip(1)
+        .filter_map(|line| line.split(',').next())
+        .collect()
+}
+
+/// A row that states `bm25` for a fusion with vectors is read as the score of BM25.
+#[test]
+fn evaluated_rankings_are_named_like_runs() {
+    let home = loaded();
+    let home = home.path();
+    let indexed = without_library(home, &["index", "--dpr", STATIC]);
+    assert_eq!(indexed.code, Some(0), "{indexed:?}");
+    for (options, suffix) in [
+        (&[][..], ""),
+        (&["--ranking", "best"], "+dpr:static-model2vec"),
+        (
+            &["--ranking", "best", "--popularity", "0.5"],
+            "+dpr:static-model2vec+popularity",
+        ),
+        (&["--popularity", "0.5"], "+popularity"),
+    ] {
+        let expected = ["", ".metadata", ".data"].map(|fields| format!("bm25{fields}{suffix}"));
+        let csv = evaluate_bm25(home, &[options, &["--format", "csv"]].concat());
+        assert_eq!(row_names(&csv.out), expected, "{options:?}");
+        let table = evaluate_bm25(home, options);
+        let names: Vec<&str> = table
+            .out
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(names, expected, "{options:?}");
+        let evaluated = json(&evaluate_bm25(home, &[options, &["--json"]].concat()));
+        for ((row, fields), name) in ["all", "metadata", "data"]
+            .into_iter()
+            .enumerate()
+            .zip(&expected)
+        {
+            let row = &evaluated["runs"][row];
+            assert_eq!(
+                (&row["run"], &row["tag"]),
+                (&name.as_str().into(), &name.as_str().into())
+            );
+            // The same ranking as a run has the same tag and the same score.
+            let output = home.join("one.run");
+            let output = output.to_str().expect("UTF-8");
+            let topics = [
+                "run",
+                "--topics",
+                "testdata/queries.tsv",
+                "--model",
+                "bm25",
+                "--fields",
+                fields,
+                "--output",
+                output,
+            ];
+            let ran = without_library(home, &[&topics[..], options].concat());
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let measured = json(&without_library(
+                home,
+                &[
+                    "evaluate",
+                    "testdata/qrels.txt",
+                    output,
+                    "--metrics",
+                    "AP@10",
+                    "--json",
+                ],
+            ));
+            let run = &measured["runs"][0];
+            assert_eq!(
+                (&run["tag"], &run["means"]),
+                (&row["tag"], &row["means"]),
+                "{options:?}"
+            );
+        }
+    }
+    let baseline = [
+        "--ranking",
+        "best",
+        "--compare=bm25.data+dpr:static-model2vec",
+    ];
+    let compared = evaluate_bm25(home, &baseline);
+    assert!(
+        compared
+            .out
+            .contains("differs from bm25.data+dpr:static-model2vec;"),
+        "{compared:?}"
+    );
+}
+
 #[test]
 fn sparse_models_and_cross_encoders() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
@@ -446,6 +558,31 @@ fn sparse_models_and_cross_encoders() {
         shown.out
     );
     assert!(shown.out.contains("    cross-encoder 0."), "{}", shown.out);
+
+    let evaluated = as_indexed(
+        home.path(),
+        &[
+            "evaluate",
+            "testdata/qrels.txt",
+            "--topics",
+            "testdata/queries.tsv",
+            "--models",
+            "bm25",
+            "--format",
+            "csv",
+            "--cross-encoder",
+            CROSS_ENCODER,
+            "--cross-encoder-deadline",
+            "600000",
+        ],
+    );
+    assert_eq!(evaluated.code, Some(0), "{evaluated:?}");
+    assert_eq!(
+        row_names(&evaluated.out).first(),
+        Some(
+            &"bm25+dpr:static-model2vec+sparse:splade-inference-free>>cross-encoder:cross-encoder"
+        )
+    );
 
     // Of the configuration: for all commands.
     let settings = home.path().join("lodeseek.toml");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Test of the release archive: unpacks it, checks its checksums, and searches with the model and library inside it.
+"""Test of the release archive: unpacks it, checks its checksums, searches with the model and library inside it, and runs its tutorials.
 
 usage: archive.py LODESEEK.tar.gz
 """
@@ -11,10 +11,11 @@ import sys
 import tarfile
 import tempfile
 
-TESTDATA = pathlib.Path(__file__).resolve().parents[2] / "testdata"
+TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 EXPECTED = ["lodeseek", "INSTALL.md", "LICENSE", "man/lodeseek.1", "completions/lodeseek.bash", "models/lodeseek-minilm/model_int8.onnx",
             "models/lodeseek-multilingual/model.onnx",
-            "deploy/systemd/lodeseek.service", "deploy/proxy/nginx.conf", "deploy/docker/Dockerfile"]
+            "deploy/systemd/lodeseek.service", "deploy/proxy/nginx.conf", "deploy/docker/Dockerfile",
+            "testdata/catalog.ttl", "docs/src/SUMMARY.md", "acordar/RESULTS.md"]
 
 
 def fail(message):
@@ -44,12 +45,18 @@ def main():
                 fail(f"{arguments} ended with {done.returncode}: {done.stderr}")
             return done.stdout, done.stderr
 
-        run("load", str(TESTDATA / "catalog.ttl"))
+        run("load", str(unpacked / "testdata" / "catalog.ttl"))
         run("index")
         # No dataset contains these words.
         found, messages = run("search", "-k", "1", "contamination of the atmosphere")
         if not found.strip() or "ranked by words" in messages:
             fail(f"the model of the archive is not used: {found} {messages}")
+        # Blocks that need ONNX Runtime are skipped without the variable.
+        library = next(unpacked.glob("lib/*/libonnxruntime.so*"))
+        tutorials = subprocess.run([sys.executable, TOOLS / "docs_commands.py", unpacked / "lodeseek", "--files", unpacked],
+                                   env=dict(environment, ORT_DYLIB_PATH=str(library)))
+        if tutorials.returncode != 0:
+            fail("a tutorial of the archive prints something else than it states")
     print(f"ok: {archive.name}, {archive.stat().st_size / 1e6:.0f} MB")
 
 

@@ -1,5 +1,6 @@
 """Tests of the documentation tools: tools/docs_check.py, docs_commands.py, http_reference.py and crate_diagram.py."""
 
+import re
 import sys
 import tempfile
 import unittest
@@ -66,6 +67,21 @@ class Commands(unittest.TestCase):
         for code, expected in [(0, ["d", "a"]), (0, ["b"]), (1, []), (0, ["[exit 1]"])]:
             with self.assertRaises(docs_commands.Failure):
                 docs_commands.compare("a\nb 12 c\nd\n", code, expected)
+
+
+class Archive(unittest.TestCase):
+    def test_the_archive_has_the_files_that_the_pages_load(self):
+        script = (ROOT / "tools" / "package.sh").read_text()
+        (names,) = re.findall(r"^tutorial_data=\((.*)\)$", script, re.MULTILINE)
+        packed = set(names.split())
+        self.assertEqual([name for name in packed if not (ROOT / "testdata" / name).exists()], [])
+        loaded = set()
+        for part in ["tutorials", "how-to"]:
+            for page in (ROOT / "docs" / "src" / part).glob("*.md"):
+                for block in re.findall(r"^```.*?^```", page.read_text(), re.MULTILINE | re.DOTALL):
+                    loaded.update(re.findall(r"\btestdata/([\w.-]+)", block))
+        self.assertIn("catalog.ttl", loaded)
+        self.assertEqual(loaded - packed, set())
 
 
 class Generated(unittest.TestCase):

@@ -17,6 +17,7 @@ use std::str::FromStr;
 /// let metric: Metric = "nDCG(dcg='exp-log2')@10".parse().expect("a measure");
 /// assert_eq!((metric.depth(), metric.to_string().as_str()), (10, "nDCG(dcg='exp-log2')@10"));
 /// assert_eq!("AP(rel=1)@5".parse(), Ok(Metric::average_precision(5)));
+/// assert_eq!("MAP@5".parse(), Ok(Metric::average_precision(5)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Metric {
@@ -33,7 +34,7 @@ pub enum Measure {
     Ndcg(Gain),
     /// `AP`: sum of the precision at the ranks of relevant documents, divided by the number of *all* relevant documents.
     ///
-    /// The divisor is not limited by the cut-off.
+    /// The divisor is not limited by the cut-off. `MAP`, as in ir_measures, and `map`, as in trec_eval, are other names of it.
     AveragePrecision(MinimumGrade),
     /// `P`: number of relevant documents divided by the cut-off, even if fewer documents were ranked.
     Precision(MinimumGrade),
@@ -103,8 +104,8 @@ impl Default for MinimumGrade {
 /// Error for an unknown measure name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "unknown measure {0:?}; supported: nDCG, nDCG@k, nDCG(dcg='exp-log2')@k, AP, AP@k, P@k, R@k, RR, RR@k and Judged@k, and \
-     AP, P, R and RR with (rel=N)"
+    "unknown measure {0:?}; supported: nDCG, nDCG@k, nDCG(dcg='exp-log2')@k, AP (or MAP), AP@k, P@k, R@k, RR, RR@k and \
+     Judged@k, and AP, P, R and RR with (rel=N)"
 )]
 pub struct ParseMetricError(String);
 
@@ -128,7 +129,7 @@ fn parse(name: &str) -> Option<Metric> {
     };
     let measure = match kind {
         "nDCG" => Measure::Ndcg(parse_gain(parameter)?),
-        "AP" => Measure::AveragePrecision(parse_minimum_grade(parameter)?),
+        "AP" | "MAP" | "map" => Measure::AveragePrecision(parse_minimum_grade(parameter)?),
         "P" if cutoff.is_some() => Measure::Precision(parse_minimum_grade(parameter)?),
         "R" if cutoff.is_some() => Measure::Recall(parse_minimum_grade(parameter)?),
         "RR" => Measure::ReciprocalRank(parse_minimum_grade(parameter)?),
@@ -440,6 +441,10 @@ mod tests {
             ("P(rel=1)@5", "P@5"),
             ("nDCG(dcg='log2')", "nDCG"),
             ("nDCG(dcg=\"exp-log2\")@5", "nDCG(dcg='exp-log2')@5"),
+            ("MAP", "AP"),
+            ("map", "AP"),
+            ("MAP@5", "AP@5"),
+            ("MAP(rel=2)@5", "AP(rel=2)@5"),
         ] {
             assert_eq!(
                 name.parse::<Metric>()
@@ -450,7 +455,9 @@ mod tests {
         }
         for name in [
             "",
-            "MAP",
+            "Map",
+            "MAP(rel=0)",
+            "MAP@",
             "ndcg@5",
             "nDCG@0",
             "nDCG@-1",

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
     /// File for the fused run. Its provenance record is written to FILE.json.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// Fusion method. With --folds, several methods may be given, separated by commas: each fold takes the one with the
     /// best objective on its validation part.

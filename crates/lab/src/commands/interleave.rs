@@ -12,7 +12,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
     /// File for the interleaved run. Its provenance record is written to FILE.json.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// Maximum number of datasets of a topic.
     #[arg(long, value_name = "N", default_value_t = 100)]

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     )]
     data: PathBuf,
     /// Results file; the condition's section in it is replaced. Default: RESULTS.md in the folder of the condition.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Also write the value of every topic to this file, tab-separated, for significance tests.
     #[arg(long, value_name = "FILE")]
