@@ -251,7 +251,7 @@ fn write_card(
         .iter()
         .map(|text| safe(&text.value))
         .collect();
-    let works: Vec<String> = metadata
+    let introduced_by: Vec<String> = metadata
         .introduced_by
         .iter()
         .map(|work| safe(&work.title))
@@ -261,7 +261,7 @@ fn write_card(
         ("tasks", join_themes(metadata, Scheme::Task)),
         ("modalities", join_themes(metadata, Scheme::Modality)),
         ("languages", join_themes(metadata, Scheme::Language)),
-        ("introduced", works.join("; ")),
+        ("introduced", introduced_by.join("; ")),
         (
             "used by",
             metadata

@@ -68,6 +68,11 @@ impl<'l> ExperimentContext<'l> {
         encoders: &'l Encoders<'l>,
         progress: &'l DataFinderProgress<'l>,
     ) -> anyhow::Result<Self> {
+        let mut systems = experiment.systems.iter();
+        // Another home is reported before minutes of encoding.
+        if systems.any(|system| matches!(system.ranks, SystemKind::Home(_))) {
+            check_home(&Searcher::open(home)?, home, collection)?;
+        }
         Ok(Self {
             experiment,
             collection,
@@ -433,13 +438,6 @@ impl<'l> ExperimentContext<'l> {
         years: YearFilter,
     ) -> anyhow::Result<Rankings> {
         let searcher = self.searcher(spec)?;
-        let found = searcher.catalog().len()?;
-        let expected = self.collection.datasets.len();
-        ensure!(
-            found == expected as u64,
-            "the home {} has {found} datasets instead of {expected}: load the catalogue of the experiment",
-            self.home.display()
-        );
         let mut rankings = Vec::with_capacity(queries.len());
         for query in queries {
             let filter = Filter {
@@ -455,11 +453,6 @@ impl<'l> ExperimentContext<'l> {
 
     fn searcher(&self, spec: &HomeSpec) -> anyhow::Result<Searcher> {
         let searcher = Searcher::open(self.home)?;
-        let analysis = searcher.catalog().analysis()?;
-        ensure!(
-            analysis == AnalysisKind::Multilingual,
-            "the home's analysis is {analysis} instead of multilingual: run `lodeseek index --analysis multilingual`"
-        );
         if let ([model], 0) = (&spec.pool[..], spec.dense) {
             return Ok(searcher.with_model(model.model(LengthMode::Exact)));
         }
@@ -561,4 +554,21 @@ fn dot(one: &[f32], other: &[f32]) -> f64 {
         .zip(other)
         .map(|(one, other)| f64::from(*one) * f64::from(*other))
         .sum()
+}
+
+/// Checks that a home has the datasets of the experiment, with the analysis that it expects.
+fn check_home(searcher: &Searcher, home: &Path, collection: &Collection) -> anyhow::Result<()> {
+    let analysis = searcher.catalog().analysis()?;
+    ensure!(
+        analysis == AnalysisKind::Multilingual,
+        "the home's analysis is {analysis} instead of multilingual: run `lodeseek index --analysis multilingual`"
+    );
+    let found = searcher.catalog().len()?;
+    let expected = collection.datasets.len();
+    ensure!(
+        found == expected as u64,
+        "the home {} has {found} datasets instead of {expected}: load the catalogue of the experiment",
+        home.display()
+    );
+    Ok(())
 }
