@@ -90,7 +90,7 @@ async fn csv_has_all_entities_and_leads_back_to_the_triples() {
     );
     assert_eq!(csv.body.lines().count(), 11, "{}", csv.body);
     let header = csv.body.lines().next().expect("a header");
-    for column in ["iri", "prefLabel_de", "prefLabel_en", "notation"] {
+    for column in ["iri", "pref label (de)", "pref label (en)", "notation"] {
         assert!(header.split(',').any(|name| name == column), "{header}");
     }
     let described = csv.header("link");
@@ -291,6 +291,16 @@ async fn tables_of_files_have_their_names_rows_and_columns() {
             "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"
         ]
     );
+    let sorted = format!("{own}&sort=height__m_");
+    let page = site.get(&sorted).await.body;
+    let by_height = [
+        "12", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "11",
+    ];
+    assert_eq!(row_labels(&page), by_height, "by number, not by text");
+    let csv = site.get(&format!("{sorted}&format=csv")).await.body;
+    assert_eq!(csv_column(&csv, "number_of_row"), by_height);
+    let backwards = site.get(&format!("{own}&sort=-iri")).await.body;
+    assert_eq!(row_labels(&backwards)[..2], ["12", "11"]);
     let filtered = site.get(&format!("{own}&q=harbour")).await.body;
     assert!(
         filtered.matches("<th scope=\"row\"").count() == 1 && filtered.contains(">12</a>"),
@@ -371,4 +381,187 @@ async fn datasets_without_a_known_place_are_counted() {
     );
     let other = site.get("/?q=trees").await.body;
     assert!(!other.contains("left-out"), "{other}");
+}
+
+/// Returns the labels of the rows of a page.
+fn row_labels(page: &str) -> Vec<&str> {
+    let mut labels = Vec::new();
+    for row in page.split("<th scope=\"row\"").skip(1) {
+        let link = row.split("</a>").next().unwrap_or_default();
+        labels.push(link.rsplit('>').next().unwrap_or_default());
+    }
+    labels
+}
+
+/// Returns the cells of a column of a CSV without quotes.
+fn csv_column<'c>(csv: &'c str, name: &str) -> Vec<&'c str> {
+    let header = csv.lines().next().expect("a header");
+    let place = header.split(',').position(|column| column == name);
+    let place = place.unwrap_or_else(|| panic!("no {name}: {header}"));
+    let lines = csv.lines().skip(1);
+    lines
+        .map(|line| line.split(',').nth(place).expect("a cell"))
+        .collect()
+}
+
+const TREE: &str = "http://e.org/v#Tree";
+
+/// A site with one dataset, whose content is this Turtle.
+fn site_with_content(turtle: &str) -> Site {
+    let folder = tempfile::tempdir().expect("a folder");
+    let catalog =
+        "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+        <http://e.org/wood> a dcat:Dataset ; dct:identifier \"wood\" ; dct:title \"Wood\"@en ;
+            dcat:distribution [ dcat:downloadURL <wood.ttl> ] .";
+    fs::write(folder.path().join("catalog.ttl"), catalog).expect("written");
+    fs::write(folder.path().join("wood.ttl"), turtle).expect("written");
+    let home = Home::from_catalog(&folder.path().join("catalog.ttl"));
+    let (app, folder) = home.serve(limits());
+    Site::behind(app, folder)
+}
+
+/// 85 trees. A third has been felled, one has two heights.
+fn wood() -> String {
+    let mut turtle =
+        "@prefix e: <http://e.org/v#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+            .to_owned();
+    for number in 0..85 {
+        let _ = writeln!(
+            turtle,
+            "<http://e.org/t/{number}> a e:Tree ; e:height {number}.5 ; e:streetName \"Oak Road\" ; e:kind e:common ."
+        );
+        if number % 3 == 0 {
+            let year = if number == 84 { 10_000 } else { 2000 + number };
+            let _ = writeln!(
+                turtle,
+                "<http://e.org/t/{number}> e:felled \"{year}-01-01\"^^xsd:date ."
+            );
+        }
+    }
+    turtle.push_str("<http://e.org/t/5> e:height 100.5 .");
+    turtle
+}
+
+#[tokio::test]
+async fn pages_and_csv_have_one_order() {
+    let site = site_with_content(&wood());
+    let own = address("wood", TREE);
+    let sorted = format!("{own}&q=common&sort=-height");
+    let csv = site.get(&format!("{sorted}&format=csv")).await.body;
+    let iris = csv_column(&csv, "iri");
+    let mut expected = vec!["http://e.org/t/5".to_owned()];
+    for number in (0..85).rev().filter(|number| *number != 5) {
+        expected.push(format!("http://e.org/t/{number}"));
+    }
+    assert_eq!(iris, expected, "the larger of two heights counts");
+    let mut labels: Vec<String> = Vec::new();
+    for skip in [0, 25, 50, 75] {
+        let page = site.get(&format!("{sorted}&skip={skip}")).await.body;
+        assert!(page.contains("85 rows have this text."), "{page}");
+        labels.extend(row_labels(&page).into_iter().map(str::to_owned));
+    }
+    let numbers: Vec<&str> = iris
+        .iter()
+        .filter_map(|iri| iri.rsplit('/').next())
+        .collect();
+    assert_eq!(labels, numbers);
+    let up = site.get(&format!("{own}&sort=height&format=csv")).await;
+    let up_iris = csv_column(&up.body, "iri");
+    assert_eq!(up_iris[5], "http://e.org/t/5", "the smaller height counts");
+    assert!(
+        up.header("link").contains("&sort=height&format=csvw>"),
+        "{}",
+        up.header("link")
+    );
+    let described = site.get(&format!("{own}&sort=height&format=csvw")).await;
+    let described = described.json();
+    let url = described["url"].as_str().expect("an address");
+    assert!(url.ends_with("&sort=height&format=csv"), "{url}");
+}
+
+#[tokio::test]
+async fn headers_are_links_that_keep_filter_and_page() {
+    let site = site_with_content(&wood());
+    let own = address("wood", TREE);
+    let page = site
+        .get(&format!("{own}&q=common&sort=-height&skip=25"))
+        .await
+        .body;
+    for expected in [
+        "aria-sort=\"descending\"><a href=",
+        "&#38;q=common&#38;sort=height&#38;skip=25\">height</a>",
+        "&#38;q=common&#38;sort=streetName&#38;skip=25\">street name</a>",
+        "&#38;q=common&#38;sort=-height\">← Previous",
+        "&#38;q=common&#38;sort=-height&#38;skip=50\">Next",
+        "&#38;q=common&#38;sort=-height&#38;format=csv\"",
+        "name=\"sort\" value=\"-height\"",
+    ] {
+        assert!(page.contains(expected), "{expected}\n{page}");
+    }
+    assert_eq!(page.matches("aria-sort=").count(), 1, "{page}");
+    let csv = site.get(&format!("{own}&format=csv")).await.body;
+    let header = csv.lines().next();
+    assert_eq!(header, Some("iri,height,kind,street name,felled"));
+    let up = site.get(&format!("{own}&sort=height")).await.body;
+    assert!(up.contains("&#38;sort=-height\">height</a>"), "{up}");
+}
+
+#[tokio::test]
+async fn rows_without_a_value_are_last_in_both_directions() {
+    let site = site_with_content(&wood());
+    let own = address("wood", TREE);
+    for (sort, first, last) in [
+        ("felled", "2000-01-01", "10000-01-01"),
+        ("-felled", "10000-01-01", "2000-01-01"),
+    ] {
+        let csv = site.get(&format!("{own}&sort={sort}&format=csv")).await;
+        let dates = csv_column(&csv.body, "felled");
+        assert_eq!((dates[0], dates[28]), (first, last), "{dates:?}");
+        assert!(dates[29..].iter().all(|date| date.is_empty()), "{dates:?}");
+    }
+}
+
+#[tokio::test]
+async fn unknown_columns_are_reported() {
+    let site = site_with_content(&wood());
+    let own = address("wood", TREE);
+    let page = site.get(&format!("{own}&sort=-colour")).await;
+    assert_eq!(page.status.as_u16(), 200);
+    let note = "this table has no column “colour”";
+    assert!(page.body.contains(note), "{}", page.body);
+    assert!(!page.body.contains("aria-sort="), "{}", page.body);
+    for format in ["csv", "csvw"] {
+        let refused = site
+            .get(&format!("{own}&sort=-colour&format={format}"))
+            .await;
+        assert!(
+            refused.status.as_u16() == 400 && refused.body.contains("columns: iri, height, "),
+            "{format}: {}",
+            refused.body
+        );
+    }
+}
+
+#[tokio::test]
+async fn large_tables_are_not_sorted() {
+    let mut turtle = "@prefix e: <http://e.org/v#> .\n".to_owned();
+    for number in 0..10_001 {
+        let _ = writeln!(turtle, "<http://e.org/t/{number}> a e:Tree .");
+    }
+    let site = site_with_content(&turtle);
+    let own = address("wood", TREE);
+    let note = "Only tables of at most 10,000 rows can be sorted.";
+    for sort in ["", "&sort=iri"] {
+        let page = site.get(&format!("{own}{sort}")).await.body;
+        assert!(
+            page.contains(note) && page.contains("10,001 rows"),
+            "{page}"
+        );
+        assert!(!page.contains(">Name</a>"), "{page}");
+    }
+    let csv = site.get(&format!("{own}&sort=iri&format=csv")).await;
+    assert_eq!(csv.status.as_u16(), 400, "{}", csv.body);
+    let filtered = site.get(&format!("{own}&q=xylophone")).await.body;
+    let note = "The text was searched in the first 10,000 rows only.";
+    assert!(filtered.contains(note), "{filtered}");
 }

@@ -515,7 +515,7 @@ def check_operator(world):
 
 
 def check_tables(world):
-    """The entities of a class are rows: filtered, page by page, with their CSV in one click from the dataset."""
+    """The entities of a class are rows: filtered, sorted, page by page, with their CSV in one click from the dataset."""
     for scripts in (True, False):
         with world.page("/dataset/street-trees", scripts) as page:
             page.locator("p.tables a").first.click()
@@ -527,6 +527,12 @@ def check_tables(world):
             page.get_by_role("button", name="Show").click()
             page.wait_for_load_state()
             assert 0 < rows.count() <= before, rows.count()
+            header = page.locator("table.entities thead th").nth(1)
+            for direction, sign in (("ascending", ""), ("descending", "-")):
+                header.get_by_role("link").click()
+                page.wait_for_url(f"**sort={sign}*")
+                assert header.get_attribute("aria-sort") == direction
+                assert page.get_by_label("With the text").input_value() == "ginkgo", "the filter is lost"
             with page.expect_download() as saved:
                 page.locator("a.button", has_text="CSV").first.click()
             assert saved.value.suggested_filename.endswith(".csv") and saved.value.path().stat().st_size > 0

@@ -531,6 +531,10 @@ table-rows = { $count ->
     [one] { $number } Zeile
    *[other] { $number } Zeilen
 }
+table-rows-minimum = { $count ->
+    [one] mehr als { $number } Zeile
+   *[other] mehr als { $number } Zeilen
+}
 table-csvw = Beschreibung der Tabelle für Programme
 table-filter = Mit dem Text
 table-none = Keine Zeile enthält diesen Text.
@@ -544,7 +548,9 @@ table-matching-minimum = { $count ->
 }
 table-matching-csv = nur diese Zeilen
 table-name = Name
-table-incomplete = Der Text wurde nicht in allen Zeilen gesucht. Die CSV-Datei enthält alle.
+table-incomplete = Der Text wurde nur in den ersten { $rows } Zeilen gesucht. Die CSV-Datei enthält alle Zeilen mit diesem Text.
+table-not-sorted = Sortieren lassen sich nur Tabellen mit höchstens { $rows } Zeilen.
+table-no-column = Die Zeilen sind nicht sortiert: Diese Tabelle hat keine Spalte „{ $column }“.
 table-more-columns = { $count ->
     [one] { $number } weitere Spalte ist in der CSV-Datei.
    *[other] { $number } weitere Spalten sind in der CSV-Datei.

@@ -531,6 +531,10 @@ table-rows = { $count ->
     [one] { $number } row
    *[other] { $number } rows
 }
+table-rows-minimum = { $count ->
+    [one] more than { $number } row
+   *[other] more than { $number } rows
+}
 table-csvw = Description of the table for programs
 table-filter = With the text
 table-none = No row contains this text.
@@ -544,7 +548,9 @@ table-matching-minimum = { $count ->
 }
 table-matching-csv = only these rows
 table-name = Name
-table-incomplete = The text was not searched in all rows. The CSV has all of them.
+table-incomplete = The text was searched in the first { $rows } rows only. The CSV has all rows with it.
+table-not-sorted = Only tables of at most { $rows } rows can be sorted.
+table-no-column = The rows are not sorted: this table has no column “{ $column }”.
 table-more-columns = { $count ->
     [one] { $number } further column is in the CSV.
    *[other] { $number } further columns are in the CSV.

@@ -532,6 +532,10 @@ table-rows = { $count ->
     [one] { $number } fila
    *[other] { $number } filas
 }
+table-rows-minimum = { $count ->
+    [one] más de { $number } fila
+   *[other] más de { $number } filas
+}
 table-csvw = Descripción de la tabla para programas
 table-filter = Con el texto
 table-none = Ninguna fila contiene este texto.
@@ -545,7 +549,9 @@ table-matching-minimum = { $count ->
 }
 table-matching-csv = solo estas filas
 table-name = Nombre
-table-incomplete = El texto no se ha buscado en todas las filas. El CSV las contiene todas.
+table-incomplete = El texto solo se ha buscado en las primeras { $rows } filas. El CSV contiene todas las filas con este texto.
+table-not-sorted = Solo se pueden ordenar tablas de { $rows } filas como máximo.
+table-no-column = Las filas no están ordenadas: esta tabla no tiene la columna «{ $column }».
 table-more-columns = { $count ->
     [one] { $number } columna más está en el CSV.
    *[other] { $number } columnas más están en el CSV.

@@ -532,6 +532,10 @@ table-rows = { $count ->
     [one] { $number } ligne
    *[other] { $number } lignes
 }
+table-rows-minimum = { $count ->
+    [one] plus de { $number } ligne
+   *[other] plus de { $number } lignes
+}
 table-csvw = Description du tableau pour les programmes
 table-filter = Avec le texte
 table-none = Aucune ligne ne contient ce texte.
@@ -545,7 +549,9 @@ table-matching-minimum = { $count ->
 }
 table-matching-csv = seulement ces lignes
 table-name = Nom
-table-incomplete = Le texte n’a pas été cherché dans toutes les lignes. Le CSV les contient toutes.
+table-incomplete = Le texte n’a été cherché que dans les { $rows } premières lignes. Le CSV contient toutes les lignes avec ce texte.
+table-not-sorted = Seuls les tableaux d’au plus { $rows } lignes peuvent être triés.
+table-no-column = Les lignes ne sont pas triées : ce tableau n’a pas de colonne « { $column } ».
 table-more-columns = { $count ->
     [one] { $number } autre colonne est dans le CSV.
    *[other] { $number } autres colonnes sont dans le CSV.

@@ -532,6 +532,10 @@ table-rows = { $count ->
     [one] { $number } riga
    *[other] { $number } righe
 }
+table-rows-minimum = { $count ->
+    [one] più di { $number } riga
+   *[other] più di { $number } righe
+}
 table-csvw = Descrizione della tabella per i programmi
 table-filter = Con il testo
 table-none = Nessuna riga contiene questo testo.
@@ -545,7 +549,9 @@ table-matching-minimum = { $count ->
 }
 table-matching-csv = solo queste righe
 table-name = Nome
-table-incomplete = Il testo non è stato cercato in tutte le righe. Il CSV le contiene tutte.
+table-incomplete = Il testo è stato cercato solo nelle prime { $rows } righe. Il CSV contiene tutte le righe con questo testo.
+table-not-sorted = Si possono ordinare solo tabelle con al massimo { $rows } righe.
+table-no-column = Le righe non sono ordinate: questa tabella non ha la colonna «{ $column }».
 table-more-columns = { $count ->
     [one] { $number } altra colonna è nel CSV.
    *[other] { $number } altre colonne sono nel CSV.

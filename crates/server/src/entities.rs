@@ -1,7 +1,7 @@
 //! Resources of a dataset: their triples in both directions, page by page and with labels.
 
 use lodeseek_engine::Card;
-use lodeseek_rdf::{Labels, TermRef, TripleGraph, TripleGraphBuilder};
+use lodeseek_rdf::{Labels, TermRef, TripleGraph, TripleGraphBuilder, local_name, words};
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TermKind, label_triple};
 use lodeseek_store::{Excerpt, Position, Resources, StoreError, parse_resource};
 use oxrdf::{NamedOrBlankNode, Term, Triple};
@@ -145,6 +145,22 @@ pub(crate) fn outgoing(
         out,
         to,
         described,
+    })
+}
+
+/// Returns the label of a resource as pages show it: of an IRI without one, the words of its local name; of a blank node `None`.
+pub(crate) fn resource_label(
+    resources: &Resources<'_>,
+    node: &NamedOrBlankNode,
+    languages: &[String],
+) -> Result<Option<String>, StoreError> {
+    let labels = LabelledTriples::read(resources, node, [&[], &[]])?;
+    if let Some(label) = labels.label_of(node, languages) {
+        return Ok(Some(label));
+    }
+    Ok(match node {
+        NamedOrBlankNode::NamedNode(node) => Some(words(local_name(node.as_str()))),
+        NamedOrBlankNode::BlankNode(_) => None,
     })
 }
 

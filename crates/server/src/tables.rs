@@ -1,19 +1,24 @@
 //! Tables of the entities of a class: a row for each entity, a column for each property and language.
 //!
-//! Columns are ordered by the number of entities that have them. A class whose entities are the rows of a file has the columns of the
+//! Columns are ordered by the number of the first entities that have them, on the page as in the CSV. A class whose entities are the rows of a file has the columns of the
 //! file instead, and its rows are in the order of the file. The description of a table in CSV on the Web
 //! (<https://www.w3.org/TR/tabular-metadata/>) leads from its CSV back to triples: but for blank nodes, and columns of mixed or rare
 //! datatypes, to the same ones. Of several resources in a cell it makes literals. An entity with more triples than the limit is cut.
 
+mod selection;
+
+pub(crate) use selection::{MAX_SELECTED_ENTITIES, OrderError, RowOrder, Selection};
+
 use crate::entities::{Entity, outgoing};
 use lodeseek_rdf::vocab::{csvw, prov, rdf, rdfs, schema};
-use lodeseek_rdf::{local_name, namespace, percent_decode};
+use lodeseek_rdf::{local_name, namespace, percent_decode, words};
 use lodeseek_store::{Position, Resources, StoreError};
 use oxrdf::{NamedNode, NamedNodeRef, NamedOrBlankNode, Term};
 use rustc_hash::FxHashMap;
+use selection::RowReader;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 /// Last parts of the IRIs of classes of rows, and of records.
@@ -22,15 +27,13 @@ const ROW_CLASSES: [&str; 2] = ["Row", "Item"];
 const MAX_ENTITY_TRIPLES: usize = 2000;
 /// Maximum number of triples of an entity on a page.
 const MAX_ROW_TRIPLES: usize = 200;
-/// Maximum number of entities by which the columns of a page are chosen.
+/// Maximum number of entities by which the columns of a page are chosen, and all columns are ordered.
 pub(crate) const MAX_COUNTED_ENTITIES: usize = 1000;
-/// Maximum number of entities that a filter reads for one page.
-pub(crate) const MAX_FILTERED_ENTITIES: usize = 5000;
 const ROW_NUMBER: NamedNodeRef<'_> = NamedNodeRef::new_unchecked(csvw::ROWNUM);
 /// Separator of the values of a cell.
 const SEPARATOR: &str = " | ";
-/// Name of the column with the IRIs of the entities.
-const ENTITY_COLUMN: &str = "iri";
+/// Name of the column with the IRIs of the entities. The page has their labels there, or the numbers of the rows.
+pub(crate) const ENTITY_COLUMN: &str = "iri";
 /// Datatype of columns whose values are resources.
 const IRI: &str = "iri";
 const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
@@ -52,16 +55,19 @@ const DATATYPES: [&str; 14] = [
     "time",
 ];
 
+/// Entities that are read one by one.
+type Entities<'t> = Box<dyn Iterator<Item = Result<NamedOrBlankNode, StoreError>> + 't>;
+
 /// A column of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Column {
     pub(crate) property: String,
     /// Language of its texts; empty for other values.
     pub(crate) language: String,
-    /// Name, unique in the table.
+    /// Name for programs, unique in the table.
     pub(crate) name: String,
-    /// Header in the file, if the column is one of a file.
-    pub(crate) header: Option<String>,
+    /// Header on the page: that of the file, or the name of the property in words.
+    pub(crate) label: String,
     /// Number of entities that have a value.
     pub(crate) entities: u64,
     /// Datatype, if all values have the same.
@@ -71,13 +77,12 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Returns the header of the column in CSV: that of the file with the language of the texts, else the name.
+    /// Returns the header of the column in CSV: that of the page, with the language of the texts.
     fn title(&self) -> String {
-        match &self.header {
-            Some(header) if self.language.is_empty() => header.clone(),
-            Some(header) => format!("{header} ({})", self.language),
-            None => self.name.clone(),
+        if self.language.is_empty() {
+            return self.label.clone();
         }
+        format!("{} ({})", self.label, self.language)
     }
 }
 
@@ -122,14 +127,17 @@ impl<'r> ClassTable<'r> {
     }
 
     /// Iterates over the entities: rows in the order of the file, others in the order of the store.
-    pub(crate) fn entities(
-        &self,
-    ) -> Result<Box<dyn Iterator<Item = Result<NamedOrBlankNode, StoreError>> + '_>, StoreError>
-    {
+    pub(crate) fn entities(&self) -> Result<Entities<'_>, StoreError> {
         if !self.has_file {
             return Ok(Box::new(self.resources.instances(&self.class)));
         }
         self.resources.by_number(ROW_NUMBER, &self.class)
+    }
+
+    /// Counts the entities up to a limit.
+    pub(crate) fn count(&self, limit: usize) -> Result<usize, StoreError> {
+        let entities = self.resources.instances(&self.class).take(limit);
+        Ok(entities.collect::<Result<Vec<_>, _>>()?.len())
     }
 
     /// Returns a property as a column of the file. `None` for those that describe rows, such as their number.
@@ -161,12 +169,8 @@ fn property_values(
     resource: &NamedOrBlankNode,
     property: &str,
 ) -> Result<Vec<Term>, StoreError> {
-    let found = resources.triples(resource, Position::Subject, 0, MAX_ENTITY_TRIPLES)?;
-    let triples = found.triples.into_iter();
-    Ok(triples
-        .filter(|triple| triple.predicate.as_str() == property)
-        .map(|triple| triple.object)
-        .collect())
+    let property = NamedNodeRef::new_unchecked(property);
+    resources.values(resource, property, MAX_ENTITY_TRIPLES)
 }
 
 /// Returns the name of the file of which the entities of a class are rows, with the name of the sheet or list. `None` if the IRI is
@@ -191,15 +195,18 @@ pub(crate) fn file_name(class: &str) -> Option<String> {
 #[derive(Default)]
 struct ColumnCounts {
     entities: u64,
+    /// Number of the first [`MAX_COUNTED_ENTITIES`] that have a value. The page of a table and its CSV order columns alike by it.
+    first_entities: u64,
     datatypes: BTreeSet<String>,
     has_lists: bool,
 }
 
-/// Returns the columns of the first `limit` entities: those of a file in its order, others by the number of entities with a value.
+/// Returns the columns of the first `limit` entities: those of a file in its order, others by the number of entities with a value,
+/// first among the first [`MAX_COUNTED_ENTITIES`].
 pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column>, StoreError> {
     let (resources, class) = (&table.resources, &table.class);
     let mut counted: FxHashMap<(String, String), ColumnCounts> = FxHashMap::default();
-    for entity in table.entities()?.take(limit) {
+    for (place, entity) in table.entities()?.take(limit).enumerate() {
         let mut values: FxHashMap<(String, String), u64> = FxHashMap::default();
         for (property, object) in entity_properties(resources, &entity?, class)? {
             let key = (property, term_language(&object).to_owned());
@@ -210,7 +217,11 @@ pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column
             counts.has_lists |= *number > 1;
         }
         for key in values.into_keys() {
-            counted.entry(key).or_default().entities += 1;
+            let counts = counted.entry(key).or_default();
+            counts.entities += 1;
+            if place < MAX_COUNTED_ENTITIES {
+                counts.first_entities += 1;
+            }
         }
     }
     let mut file_columns: FxHashMap<String, FileColumn> = FxHashMap::default();
@@ -226,21 +237,26 @@ pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column
     let mut counted: Vec<_> = counted.into_iter().collect();
     counted.sort_by_cached_key(|(key, counts)| {
         let position = file_columns.get(&key.0).map(|column| column.position);
-        (position, Reverse(counts.entities), key.clone())
+        let first = Reverse(counts.first_entities);
+        (position, first, Reverse(counts.entities), key.clone())
     });
     let mut names = BTreeSet::from([ENTITY_COLUMN.to_owned()]);
+    let mut labels = BTreeMap::from([(ENTITY_COLUMN.to_owned(), String::new())]);
     let mut columns = Vec::new();
     for ((property, language), counts) in counted {
-        let header = file_columns
-            .get(&property)
-            .map(|column| column.header.clone());
-        let base = header.as_deref().unwrap_or_else(|| local_name(&property));
+        let (base, label) = match file_columns.get(&property) {
+            Some(column) => (column.header.as_str(), column.header.clone()),
+            None => (
+                local_name(&property),
+                property_label(&property, &mut labels),
+            ),
+        };
         let name = unique_name(base, &language, &mut names);
         let mut datatypes = counts.datatypes.into_iter();
         columns.push(Column {
             datatype: datatypes.next().filter(|_| datatypes.next().is_none()),
             name,
-            header,
+            label,
             property,
             language,
             entities: counts.entities,
@@ -314,114 +330,76 @@ fn unique_name(name: &str, language: &str, names: &mut BTreeSet<String>) -> Stri
     name
 }
 
+/// Number of rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowCount {
+    pub(crate) rows: u64,
+    /// If true, there are more rows.
+    pub(crate) is_minimum: bool,
+}
+
+impl RowCount {
+    /// Returns true if the rows can be sorted.
+    pub(crate) fn is_sortable(self) -> bool {
+        !self.is_minimum && self.rows <= MAX_SELECTED_ENTITIES as u64
+    }
+}
+
 /// Entities of a class for one page.
 pub(crate) struct Rows {
     pub(crate) entities: Vec<Entity>,
     /// If true, further entities follow.
     pub(crate) more: bool,
-    /// Number of entities that pass the filter, of those read; `None` without a filter. A minimum if more follow.
+    /// Number of entities that pass the filter, of those read; `None` without a filter.
     pub(crate) matching: Option<usize>,
     /// If true, the filter did not read all entities.
     pub(crate) is_incomplete: bool,
 }
 
-/// Returns the entities of a table after the first `skip` ones, at most `limit`. With a filter, only those whose label or a value
-/// contains the text, without regard to case.
+/// Returns the selected entities of a table after the first `skip` ones, at most `limit`. A filter reads at most
+/// [`MAX_SELECTED_ENTITIES`].
 pub(crate) fn rows(
     table: &ClassTable<'_>,
-    filter: &str,
+    selection: &Selection,
     skip: usize,
     limit: usize,
-    languages: &[String],
 ) -> Result<Rows, StoreError> {
-    if !filter.is_empty() {
-        return filtered_rows(table, filter, skip, limit, languages);
-    }
+    let has_filter = !selection.filter.is_empty();
     let mut rows = Rows {
         entities: Vec::new(),
         more: false,
         matching: None,
         is_incomplete: false,
     };
-    for (place, node) in table.entities()?.enumerate() {
+    let mut reader = RowReader::new(table, selection);
+    let mut passed = 0;
+    for (place, node) in reader.entities()?.enumerate() {
         let node = node?;
-        if place < skip {
-            continue;
-        }
-        if rows.entities.len() == limit {
-            rows.more = true;
+        if has_filter && place == MAX_SELECTED_ENTITIES {
+            rows.is_incomplete = true;
             break;
         }
-        let entity = outgoing(&table.resources, &node, MAX_ROW_TRIPLES, languages)?;
-        rows.entities.push(entity);
+        if !reader.passes(&node)? {
+            continue;
+        }
+        passed += 1;
+        if passed <= skip {
+            continue;
+        }
+        if rows.entities.len() < limit {
+            let languages = &selection.languages;
+            let entity = outgoing(&table.resources, &node, MAX_ROW_TRIPLES, languages)?;
+            rows.entities.push(entity);
+            continue;
+        }
+        rows.more = true;
+        // With a filter, the rows that pass are counted to the end.
+        if !has_filter {
+            break;
+        }
     }
+    rows.matching = has_filter.then_some(passed);
     Ok(rows)
-}
-
-/// Returns the entities of a page that pass a filter. The reading ends with the first match of the next page, as an entity takes about a
-/// millisecond: the number of matches is then a minimum.
-fn filtered_rows(
-    table: &ClassTable<'_>,
-    filter: &str,
-    skip: usize,
-    limit: usize,
-    languages: &[String],
-) -> Result<Rows, StoreError> {
-    let filter = filter.to_lowercase();
-    let (mut entities, mut matching, mut is_incomplete) = (Vec::new(), 0, false);
-    for (read, node) in table.entities()?.enumerate() {
-        if read == MAX_FILTERED_ENTITIES {
-            is_incomplete = true;
-            break;
-        }
-        let entity = outgoing(&table.resources, &node?, MAX_ROW_TRIPLES, languages)?;
-        if !has_text(&entity, &filter) {
-            continue;
-        }
-        matching += 1;
-        if entities.len() == limit {
-            break;
-        }
-        if matching > skip {
-            entities.push(entity);
-        }
-    }
-    Ok(Rows {
-        more: matching > skip + entities.len(),
-        entities,
-        matching: Some(matching),
-        is_incomplete,
-    })
-}
-
-/// Returns true if the label or a value of an entity contains a text in lower case.
-fn has_text(entity: &Entity, text: &str) -> bool {
-    let values = entity.out.triples.iter().map(|triple| &triple.object.label);
-    entity
-        .label
-        .iter()
-        .chain(values)
-        .any(|value| value.to_lowercase().contains(text))
-}
-
-/// Filter of the rows of a CSV: that of the page.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RowFilter {
-    /// Text that the label or a value of an entity contains. Empty: all entities pass.
-    pub(crate) text: String,
-    /// Languages of the labels, best first.
-    pub(crate) languages: Vec<String>,
-}
-
-impl RowFilter {
-    /// Returns true if an entity passes.
-    fn passes(&self, table: &ClassTable<'_>, node: &NamedOrBlankNode) -> Result<bool, StoreError> {
-        if self.text.is_empty() {
-            return Ok(true);
-        }
-        let entity = outgoing(&table.resources, node, MAX_ROW_TRIPLES, &self.languages)?;
-        Ok(has_text(&entity, &self.text.to_lowercase()))
-    }
 }
 
 /// Error of a table in CSV.
@@ -435,12 +413,12 @@ pub(crate) enum TableError {
     Csv(#[from] csv::Error),
 }
 
-/// Writes the entities of a table that pass a filter as CSV (RFC 4180): a header, then a line for each entity. The column with the IRIs of the entities is
-/// the last one if they are rows of a file, else the first one.
+/// Writes the selected entities of a table as CSV (RFC 4180): a header, then a line for each entity. The column with the IRIs of the
+/// entities is the last one if they are rows of a file, else the first one.
 pub(crate) fn write_csv(
     table: &ClassTable<'_>,
     columns: &[Column],
-    filter: &RowFilter,
+    selection: &Selection,
     out: &mut impl Write,
 ) -> Result<(), TableError> {
     let mut writer = csv::WriterBuilder::new()
@@ -456,9 +434,10 @@ pub(crate) fn write_csv(
     for (place, column) in columns.iter().enumerate() {
         places.insert((column.property.as_str(), column.language.as_str()), place);
     }
-    for entity in table.entities()? {
+    let mut reader = RowReader::new(table, selection);
+    for entity in reader.entities()? {
         let entity = entity?;
-        if !filter.passes(table, &entity)? {
+        if !reader.passes(&entity)? {
             continue;
         }
         let mut cells = vec![String::new(); columns.len()];
@@ -545,19 +524,18 @@ pub(crate) fn csvw(url: &str, title: &str, table: &ClassTable<'_>, columns: &[Co
     })
 }
 
-/// Returns the label of a column: the header in the file, else the name of its property, and its prefix if another column has the same name.
-pub(crate) fn column_label(column: &Column, others: &[Column]) -> String {
-    if let Some(header) = &column.header {
-        return header.clone();
+/// Returns the name of a property in words. If an earlier property has the same words, returns the name with its namespace.
+/// `labelled` has the first property of each label.
+fn property_label(property: &str, labelled: &mut BTreeMap<String, String>) -> String {
+    let name = local_name(property);
+    let label = sentence_case(&words(name));
+    let first = labelled
+        .entry(label.clone())
+        .or_insert_with(|| property.to_owned());
+    if first.as_str() == property {
+        return label;
     }
-    let name = local_name(&column.property);
-    let is_shared = others
-        .iter()
-        .any(|other| other.property != column.property && local_name(&other.property) == name);
-    match namespace(&column.property) {
-        Some(namespace) if is_shared => format!("{name} ({namespace})"),
-        _ => sentence_case(&lodeseek_rdf::words(name)),
-    }
+    format!("{name} ({})", namespace(property).unwrap_or(property))
 }
 
 /// Returns words that a name joins (`awardDate`) as in a sentence: “award date”. Abbreviations keep their capitals.
@@ -613,6 +591,20 @@ mod tests {
             ("http://e.org/Row", None),
         ] {
             assert_eq!(file_name(class).as_deref(), name, "{class}");
+        }
+    }
+
+    #[test]
+    fn labels_of_properties_differ() {
+        let mut labels = BTreeMap::from([(ENTITY_COLUMN.to_owned(), String::new())]);
+        for (property, label) in [
+            ("http://e.org/a#awardDate", "award date"),
+            ("http://e.org/b#awardDate", "awardDate (http://e.org/b#)"),
+            ("http://e.org/b#award_date", "award_date (http://e.org/b#)"),
+            ("http://e.org/a#awardDate", "award date"),
+            ("http://e.org/a#iri", "iri (http://e.org/a#)"),
+        ] {
+            assert_eq!(property_label(property, &mut labels), label);
         }
     }
 

@@ -56,6 +56,7 @@ pub use federation::{
 pub use geometry::extension_functions;
 pub use limits::{SparqlLimits, Statistics};
 pub use lodeseek_worker::{Call, Calls};
+pub use ordering::value_sort_key;
 pub use sources::{PatternSources, Source, Sources};
 pub use stream::{AnswerStream, Cancellation, Head, SendError, resident_memory, row_bytes};
 pub use syntax_error::{SyntaxError, SyntaxErrorCause};

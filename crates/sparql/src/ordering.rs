@@ -119,9 +119,10 @@ impl KeyInserter {
 fn sort_key(term: &Term) -> Term {
     match term {
         Term::NamedNode(_) | Term::BlankNode(_) => term.clone(),
-        Term::Literal(literal) => value_key(literal)
-            .unwrap_or_else(|| text_key(literal))
-            .into(),
+        Term::Literal(literal) => match value_sort_key(literal) {
+            Some(key) => Literal::from(key).into(),
+            None => text_key(literal).into(),
+        },
         Term::Triple(triple) => {
             let Triple {
                 subject,
@@ -149,8 +150,17 @@ fn text_key(literal: &Literal) -> Literal {
     })
 }
 
-/// Returns the key of a literal that is ordered by its value, or `None` for other or invalid literals.
-fn value_key(literal: &Literal) -> Option<Literal> {
+/// Returns the key of a literal that `ORDER BY` orders by its value: a number, date, time or duration. `None` for other or invalid
+/// literals. The order of the keys as texts is that of `ORDER BY`. They precede all texts that do not begin with a NUL character.
+///
+/// ```
+/// use lodeseek_sparql::value_sort_key;
+/// use oxrdf::Literal;
+/// assert!(value_sort_key(&Literal::from(9)) < value_sort_key(&Literal::from(10)));
+/// assert_eq!(value_sort_key(&Literal::from("10")), None);
+/// ```
+#[must_use]
+pub fn value_sort_key(literal: &Literal) -> Option<String> {
     let text = literal.value();
     let (class, number) = match literal.datatype() {
         xsd::DECIMAL => ('0', decimal_key(parse::<Decimal>(text)?.to_be_bytes())),
@@ -206,7 +216,7 @@ fn value_key(literal: &Literal) -> Option<Literal> {
         ),
         _ => return None,
     };
-    Some(Literal::from(format!("{MARK}{class}{number}")))
+    Some(format!("{MARK}{class}{number}"))
 }
 
 fn parse<T: FromStr>(text: &str) -> Option<T> {

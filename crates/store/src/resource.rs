@@ -112,6 +112,35 @@ impl Resources<'_> {
         Ok(found)
     }
 
+    /// Returns at most `limit` values of a property of a resource, in the order of the store. There are fewer if the texts of the
+    /// next value would exceed 16 MiB in total.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn values(
+        &self,
+        resource: &NamedOrBlankNode,
+        property: NamedNodeRef<'_>,
+        limit: usize,
+    ) -> Result<Vec<Term>, StoreError> {
+        let resource = self.to_store_node(resource);
+        let quads = self.store.oxigraph.quads_for_pattern(
+            Some(resource.as_ref()),
+            Some(property),
+            None,
+            Some(self.graph.as_ref().into()),
+        );
+        let mut found = Excerpt::default();
+        let mut remaining = self.max_bytes;
+        for quad in quads {
+            if !found.push(blank::from_store(quad?), limit, &mut remaining) {
+                break;
+            }
+        }
+        let values = found.triples.into_iter().map(|triple| triple.object);
+        Ok(values.collect())
+    }
+
     /// Iterates over the entities of a class, in the order of the store.
     pub fn instances(
         &self,
@@ -446,6 +475,22 @@ mod tests {
                 }
             },
         );
+    }
+
+    #[test]
+    fn values_are_those_of_one_property_up_to_the_limits() {
+        let turtle = "<http://e.org/oak> <http://e.org/p> 1, 2, 3 ; <http://e.org/q> 4 .";
+        let property = NamedNode::new_unchecked("http://e.org/p");
+        with_content(turtle, |resources| {
+            for (limit, max_bytes, expected) in [(9, 1 << 20, 3), (2, 1 << 20, 2), (9, 1, 1)] {
+                resources.max_bytes = max_bytes;
+                let values = resources
+                    .values(&oak(), property.as_ref(), limit)
+                    .expect("read");
+                assert_eq!(values.len(), expected, "{limit} {max_bytes}");
+                assert!(!values.contains(&Literal::from(4).into()), "{values:?}");
+            }
+        });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `GET /dataset/{id}/table?class=`: the entities of a class of a dataset as a table.
 //!
-//! The page shows the most frequent properties as columns, page by page. CSV has all entities and properties, and its description in
-//! CSV on the Web leads back to triples.
+//! The page shows the most frequent properties as columns, page by page, in the order of a column. CSV has all entities in this order,
+//! with all properties, and its description in CSV on the Web leads back to triples.
 
 use crate::AppState;
 use crate::documentation::{AnyError, BadRequest, Busy, ClientLimit, Html, Id, NotFound};
@@ -13,7 +13,8 @@ use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::sparql::streaming::{ChunkWriter, End, Timeout, transfer};
 use crate::tables::{
-    self, ClassTable, MAX_COUNTED_ENTITIES, RowFilter, TableError, columns, csvw, rows, write_csv,
+    self, ClassTable, Column, MAX_COUNTED_ENTITIES, MAX_SELECTED_ENTITIES, OrderError, RowCount,
+    RowOrder, Selection, TableError, columns, csvw, rows, write_csv,
 };
 use crate::text::segment;
 use axum::body::Body;
@@ -24,7 +25,7 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::Card;
 use lodeseek_rdf::{Omissions, local_name};
-use lodeseek_store::Store;
+use lodeseek_store::{Store, StoreError};
 use oxrdf::NamedNode;
 use serde::Deserialize;
 use std::io;
@@ -35,8 +36,8 @@ use utoipa::IntoParams;
 const MAX_PAGE_ROWS: usize = 25;
 /// Maximum number of rows before a page. Each page reads over them.
 const MAX_SKIPPED: usize = 20_000;
-/// Maximum number of characters of a filter.
-const MAX_FILTER_CHARACTERS: usize = 200;
+/// Maximum number of characters of a filter, and of the name of a column.
+const MAX_TEXT_CHARACTERS: usize = 200;
 /// Time limit of a client for each chunk of a CSV. After it the transfer is aborted and its permit is released.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Media type of descriptions in CSV on the Web.
@@ -50,6 +51,9 @@ pub(super) struct Parameters {
     /// Text that the label or a value of an entity contains, for the page and for CSV.
     #[serde(default)]
     q: String,
+    /// Column by which the rows are sorted: its name in the description of the table (format=csvw), after - for descending order; iri is the first column of the page. Tables of more than 10,000 rows are not sorted.
+    #[serde(default)]
+    sort: String,
     /// Number of entities to skip, for the page.
     #[param(maximum = 20000)]
     #[serde(default)]
@@ -63,7 +67,7 @@ pub(super) struct Parameters {
 #[utoipa::path(get, path = "/dataset/{id}/table", tag = "Datasets", summary = "The entities of a class as a table",
     params(Id, Parameters),
     responses(
-        (status = 200, description = "A page (format=html), all entities or those with the text q as CSV (csv), or its description in CSV on the Web (csvw).", content(
+        (status = 200, description = "A page (format=html), all entities or those with the text q as CSV in the order of the page (csv), or its description in CSV on the Web (csvw).", content(
             (String = "text/html"),
             (String = "text/csv"),
             (Object = "application/csvm+json"))),
@@ -88,14 +92,8 @@ pub(super) async fn table(
         let class = find_class(&card, parameters.class.as_deref())?;
         match parameters.format.as_deref().unwrap_or("html") {
             "html" => load_page(&state, client, &page, card, class, parameters, &headers).await,
-            "csv" => {
-                let filter = RowFilter {
-                    text: row_filter(&parameters.q)?,
-                    languages: languages(&headers, parameters.lang.as_deref())?,
-                };
-                csv_response(&state, client, id, class, filter, &links).await
-            }
-            "csvw" => describe_table(&state, client, &page, id, class, &links).await,
+            "csv" => csv_response(&state, client, id, class, &parameters, &headers, &links).await,
+            "csvw" => describe_table(&state, client, &page, id, class, &parameters, &links).await,
             other => Err(ApiError::bad_request(format!(
                 "format={other:?} is not supported; supported formats: html, csv, csvw"
             ))),
@@ -132,8 +130,8 @@ async fn load_page(
             "skip must be at most {MAX_SKIPPED}; the CSV has all entities"
         )));
     }
-    let filter = row_filter(&parameters.q)?;
-    let languages = languages(headers, parameters.lang.as_deref())?;
+    let mut selection = select_rows(&parameters, headers)?;
+    let sort = trim_text("sort", &parameters.sort)?;
     let page = page.clone();
     let skip = parameters.skip;
     state
@@ -141,10 +139,24 @@ async fn load_page(
             let resources = state.store.resources(&card.metadata.id)?;
             let table = ClassTable::open(resources, class.clone())?;
             let columns = columns(&table, MAX_COUNTED_ENTITIES)?;
-            let rows = rows(&table, &filter, skip, MAX_PAGE_ROWS, &languages)?;
-            if rows.entities.is_empty() && filter.is_empty() {
+            let mut order = RowOrder::find(&table, &columns, &sort);
+            if matches!(order, Err(OrderError::UnknownColumn { .. })) {
+                // It may be a rare column, which is in the CSV only.
+                let all = tables::columns(&table, MAX_SELECTED_ENTITIES)?;
+                order = RowOrder::find(&table, &all, &sort);
+            }
+            let mut order_error = None;
+            match order {
+                Ok(order) => selection.order = order,
+                Err(OrderError::Store(error)) => return Err(error.into()),
+                // Another class in the form of the page may lack the column: the page states it.
+                Err(error) => order_error = Some(error),
+            }
+            let rows = rows(&table, &selection, skip, MAX_PAGE_ROWS)?;
+            if rows.entities.is_empty() && selection.filter.is_empty() {
                 return Err(no_entity(&class));
             }
+            let total = count_rows(&card, &table, &class)?;
             Ok(pages::table(
                 &page,
                 &card,
@@ -153,25 +165,88 @@ async fn load_page(
                     has_file: table.has_file,
                     columns: &columns,
                     rows: &rows,
-                    filter: &filter,
+                    total,
+                    selection: &selection,
+                    order_error: order_error.as_ref(),
                     skip,
                     page_rows: MAX_PAGE_ROWS,
-                    languages: &languages,
                 },
             ))
         })
         .await
 }
 
-/// Returns the text of the parameter `q` without white space around it.
-fn row_filter(text: &str) -> Result<String, ApiError> {
-    let filter = text.trim().to_owned();
-    if filter.chars().count() > MAX_FILTER_CHARACTERS {
+/// Returns the rows that the parameters select, without their order.
+fn select_rows(parameters: &Parameters, headers: &HeaderMap) -> Result<Selection, ApiError> {
+    Ok(Selection {
+        filter: trim_text("q", &parameters.q)?,
+        order: None,
+        languages: languages(headers, parameters.lang.as_deref())?,
+    })
+}
+
+/// Returns the text of a parameter without white space around it.
+fn trim_text(name: &str, text: &str) -> Result<String, ApiError> {
+    let text = text.trim().to_owned();
+    if text.chars().count() > MAX_TEXT_CHARACTERS {
         return Err(ApiError::bad_request(format!(
-            "q has more than {MAX_FILTER_CHARACTERS} characters"
+            "{name} has more than {MAX_TEXT_CHARACTERS} characters"
         )));
     }
-    Ok(filter)
+    Ok(text)
+}
+
+/// Returns the number of rows: that of the card, which lists the largest classes, else that of the graph up to a limit.
+fn count_rows(
+    card: &Card,
+    table: &ClassTable<'_>,
+    class: &NamedNode,
+) -> Result<RowCount, StoreError> {
+    let mut classes = card.profile.classes.iter();
+    if let Some((_, rows)) = classes.find(|(iri, _)| iri == class.as_str()) {
+        return Ok(RowCount {
+            rows: *rows,
+            is_minimum: false,
+        });
+    }
+    let counted = table.count(MAX_SELECTED_ENTITIES + 1)?;
+    Ok(RowCount {
+        rows: counted.min(MAX_SELECTED_ENTITIES) as u64,
+        is_minimum: counted > MAX_SELECTED_ENTITIES,
+    })
+}
+
+/// Returns all columns of a table, and the order of its rows.
+fn read_columns(
+    table: &ClassTable<'_>,
+    sort: &str,
+) -> Result<(Vec<Column>, Option<RowOrder>), ApiError> {
+    let limit = if sort.is_empty() {
+        usize::MAX
+    } else {
+        MAX_SELECTED_ENTITIES // larger tables are not sorted
+    };
+    let columns = columns(table, limit)?;
+    match RowOrder::find(table, &columns, sort) {
+        Ok(order) => Ok((columns, order)),
+        Err(OrderError::Store(error)) => Err(error.into()),
+        Err(error) => Err(ApiError::bad_request(error.to_string())),
+    }
+}
+
+/// Returns the address of a table without its format, in the order of the parameters. Labels in another language have another order.
+fn sorted_address(id: &DatasetId, class: &NamedNode, parameters: &Parameters) -> String {
+    let address = table_address(id, class.as_str());
+    let sort = parameters.sort.trim();
+    if sort.is_empty() {
+        return address;
+    }
+    let mut pairs = form_urlencoded::Serializer::new(address);
+    pairs.append_pair("sort", sort);
+    if let Some(lang) = &parameters.lang {
+        pairs.append_pair("lang", lang);
+    }
+    pairs.finish()
 }
 
 fn no_entity(class: &NamedNode) -> ApiError {
@@ -184,30 +259,35 @@ async fn csv_response(
     client: Client,
     id: DatasetId,
     class: NamedNode,
-    filter: RowFilter,
+    parameters: &Parameters,
+    headers: &HeaderMap,
     links: &LinkBase,
 ) -> Result<Response, ApiError> {
-    let is_filtered = !filter.text.is_empty();
+    let mut selection = select_rows(parameters, headers)?;
+    let sort = trim_text("sort", &parameters.sort)?;
+    let is_filtered = !selection.filter.is_empty();
     let name = file_name(&id, &class);
-    let own = table_address(&id, class.as_str());
+    let own = sorted_address(&id, &class, parameters);
     let metadata = format!("{}{}&format=csvw", links, own.trim_start_matches('/'));
     let permit = state.limits.acquire_download_permit(client).await?;
-    // Errors of the first read have a status.
+    // Errors before the first line have a status.
     let (dataset, rows_class) = (id.clone(), class.clone());
-    state
+    let (permit, columns, order) = state
         .work(move |state| {
-            let resources = state.store.resources(&dataset)?;
-            match resources.instances(&rows_class).next() {
-                Some(found) => Ok(found.map(|_| ())?),
-                None => Err(no_entity(&rows_class)),
+            let table = ClassTable::open(state.store.resources(&dataset)?, rows_class.clone())?;
+            if table.count(1)? == 0 {
+                return Err(no_entity(&rows_class));
             }
+            let (columns, order) = read_columns(&table, &sort)?;
+            Ok((permit, columns, order))
         })
         .await?;
+    selection.order = order;
     let (writer, transfer) = transfer(Timeout::ForEach(CHUNK_TIMEOUT), ());
     let state = state.clone();
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        send_csv(&state.store, &id, &class, &filter, writer);
+        send_csv(&state.store, &id, &class, &columns, &selection, writer);
     });
     let body: Body = transfer
         .start()
@@ -245,10 +325,11 @@ fn send_csv(
     store: &Store,
     id: &DatasetId,
     class: &NamedNode,
-    filter: &RowFilter,
+    columns: &[Column],
+    selection: &Selection,
     mut writer: ChunkWriter,
 ) {
-    match write_table(store, id, class, filter, &mut writer) {
+    match write_table(store, id, class, columns, selection, &mut writer) {
         Ok(()) => {}
         Err(TableError::Store(error)) => {
             tracing::error!(%error, dataset = %id, "the transfer of a table failed");
@@ -264,12 +345,12 @@ fn write_table(
     store: &Store,
     id: &DatasetId,
     class: &NamedNode,
-    filter: &RowFilter,
+    columns: &[Column],
+    selection: &Selection,
     writer: &mut ChunkWriter,
 ) -> Result<(), TableError> {
     let table = ClassTable::open(store.resources(id)?, class.clone())?;
-    let columns = columns(&table, usize::MAX)?;
-    write_csv(&table, &columns, filter, writer)?;
+    write_csv(&table, columns, selection, writer)?;
     writer
         .end(End::Complete, &Omissions::default())
         .map_err(csv::Error::from)?;
@@ -282,16 +363,18 @@ async fn describe_table(
     page: &PageContext,
     id: DatasetId,
     class: NamedNode,
+    parameters: &Parameters,
     links: &LinkBase,
 ) -> Result<Response, ApiError> {
-    let own = table_address(&id, class.as_str());
+    let sort = trim_text("sort", &parameters.sort)?;
+    let own = sorted_address(&id, &class, parameters);
     let address = format!("{}{}&format=csv", links, own.trim_start_matches('/'));
     let title = pages::class_label(class.as_str());
     let page = page.clone();
     let described = state
         .work_with_permit(client, move |state| {
             let table = ClassTable::open(state.store.resources(&id)?, class.clone())?;
-            let columns = columns(&table, usize::MAX)?;
+            let (columns, _) = read_columns(&table, &sort)?;
             if columns.is_empty() && table.entities()?.next().is_none() {
                 return Err(no_entity(&class));
             }

@@ -3,7 +3,11 @@
 use super::entity::{PropertyView, ValueView, entity_label, properties_of};
 use super::{PageContext, facets, render, title_of};
 use crate::entities::Entity;
-use crate::tables::{self, Column, Rows, column_label};
+use crate::localized::primary_subtag;
+use crate::tables::{
+    self, Column, ENTITY_COLUMN, MAX_SELECTED_ENTITIES, OrderError, RowCount, RowOrder, Rows,
+    Selection,
+};
 use crate::text::href;
 use askama::Template;
 use axum::response::Response;
@@ -31,16 +35,33 @@ pub(crate) struct TableView<'t> {
     pub(crate) has_file: bool,
     pub(crate) columns: &'t [Column],
     pub(crate) rows: &'t Rows,
-    pub(crate) filter: &'t str,
+    /// Number of rows without a filter.
+    pub(crate) total: RowCount,
+    pub(crate) selection: &'t Selection,
+    /// Reason why the rows are not in the requested order.
+    pub(crate) order_error: Option<&'t OrderError>,
     pub(crate) skip: usize,
     pub(crate) page_rows: usize,
-    /// The visitor's languages, best first.
-    pub(crate) languages: &'t [String],
+}
+
+impl TableView<'_> {
+    /// Returns the parameter `sort` of the rows; empty if they are not sorted.
+    fn sort(&self) -> String {
+        match &self.selection.order {
+            Some(order) => order.parameter(),
+            None => String::new(),
+        }
+    }
 }
 
 struct ColumnView {
     label: String,
-    iri: String,
+    /// Explanation of the label: the IRI of a property.
+    title: String,
+    /// Address of the table, sorted by the column. `None` if the table is too large.
+    sort: Option<String>,
+    /// Value of `aria-sort`, if the rows are sorted by the column.
+    direction: Option<&'static str>,
 }
 
 struct CellView {
@@ -71,13 +92,15 @@ struct TablePage {
     class: String,
     class_iri: String,
     classes: Vec<ClassView>,
-    /// Number of entities of the class.
-    total: u64,
+    /// Number of entities of the class, in words.
+    total: String,
     filter: String,
+    /// The parameter `sort`; empty if the rows are not sorted.
+    sort: String,
+    /// Reason why the rows are not sorted, or cannot be.
+    sort_note: Option<String>,
     /// Number of entities with the text of the filter, of those read. `None` without a filter.
     matching: Option<usize>,
-    /// If true, the number is a minimum.
-    is_minimum: bool,
     /// Address of the CSV with these entities.
     filtered_csv: String,
     /// If true, rows have their numbers in the file as names.
@@ -88,7 +111,10 @@ struct TablePage {
     rows: Vec<RowView>,
     first: usize,
     last: usize,
+    /// If true, the filter did not read all rows, and the number of those with its text is a minimum.
     is_incomplete: bool,
+    /// Maximum number of rows that a filter reads.
+    max_rows: usize,
     csv: String,
     csvw: String,
     previous: Option<String>,
@@ -168,63 +194,157 @@ pub(crate) fn table(page: &PageContext, card: &Card, view: &TableView<'_>) -> Re
             iri: entity.name.clone(),
             cells: shown
                 .iter()
-                .map(|column| cell_view(&properties, column, view.languages))
+                .map(|column| cell_view(&properties, column, &view.selection.languages))
                 .collect(),
         });
     }
     let class = view.class.as_str();
-    let counted = card.profile.classes.iter().find(|(iri, _)| iri == class);
-    let counted = counted.map_or(rows.len() as u64, |(_, count)| *count);
+    let (filter, sort) = (view.selection.filter.as_str(), view.sort());
+    let all = page_address(&own, "", &sort, 0);
+    let filtered = page_address(&own, filter, &sort, 0);
     render(&TablePage {
         title: title_of(page, &card.metadata).0,
         class: class_label(class),
         class_iri: class.to_owned(),
         classes: class_views(page, card, class),
-        total: counted,
-        filter: view.filter.to_owned(),
+        total: total_text(page, view.total),
+        filter: filter.to_owned(),
+        sort_note: sort_note(page, view),
         matching: view.rows.matching,
-        is_minimum: view.rows.is_incomplete || view.rows.more,
-        filtered_csv: page.link(format!("{}&format=csv", page_address(&own, view.filter, 0))),
+        filtered_csv: page.link(format!("{filtered}&format=csv")),
         has_file: view.has_file,
         more_columns: distinct_properties(view).saturating_sub(shown.len()),
-        columns: shown
-            .iter()
-            .map(|column| ColumnView {
-                label: column_label(column, view.columns),
-                iri: column.property.clone(),
-            })
-            .collect(),
+        columns: column_views(page, view, &own, &shown),
         first: view.skip + 1,
         last: view.skip + rows.len(),
         is_incomplete: view.rows.is_incomplete,
+        max_rows: MAX_SELECTED_ENTITIES,
         rows: row_views,
-        csv: format!("{own}&format=csv"),
-        csvw: format!("{own}&format=csvw"),
-        previous: (view.skip > 0)
-            .then(|| page_address(&own, view.filter, view.skip.saturating_sub(view.page_rows))),
+        csv: page.link(format!("{all}&format=csv")),
+        csvw: page.link(format!("{all}&format=csvw")),
+        previous: (view.skip > 0).then(|| {
+            let skip = view.skip.saturating_sub(view.page_rows);
+            page_address(&own, filter, &sort, skip)
+        }),
         next: view
             .rows
             .more
-            .then(|| page_address(&own, view.filter, view.skip + view.page_rows)),
+            .then(|| page_address(&own, filter, &sort, view.skip + view.page_rows)),
+        sort,
         dataset,
         page: page.clone(),
     })
 }
 
+fn total_text(page: &PageContext, total: RowCount) -> String {
+    if total.is_minimum {
+        page.count("table-rows-minimum", total.rows)
+    } else {
+        page.count("table-rows", total.rows)
+    }
+}
+
+/// Returns the reason why the rows are not sorted, or cannot be.
+fn sort_note(page: &PageContext, view: &TableView<'_>) -> Option<String> {
+    match view.order_error {
+        Some(OrderError::UnknownColumn { name, .. }) => {
+            Some(page.text_with("table-no-column", "column", name))
+        }
+        Some(OrderError::TooManyRows | OrderError::Store(_)) => Some(limit_note(page)),
+        None if !view.total.is_sortable() => Some(limit_note(page)),
+        None => None,
+    }
+}
+
+fn limit_note(page: &PageContext) -> String {
+    let rows = page.number(MAX_SELECTED_ENTITIES);
+    page.text_with("table-not-sorted", "rows", rows)
+}
+
+/// Returns the headers of the columns, beginning with that of the names of rows.
+fn column_views(
+    page: &PageContext,
+    view: &TableView<'_>,
+    own: &str,
+    shown: &[&Column],
+) -> Vec<ColumnView> {
+    let order = view.selection.order.as_ref();
+    let (label, title) = if view.has_file {
+        ("#".to_owned(), page.text("preview-row"))
+    } else {
+        (page.text("table-name"), String::new())
+    };
+    let by_name = order.filter(|order| order.column == ENTITY_COLUMN);
+    let mut views = vec![ColumnView {
+        label,
+        title,
+        sort: sort_address(view, own, ENTITY_COLUMN, by_name),
+        direction: by_name.map(sort_direction),
+    }];
+    for column in shown {
+        let by_column = order.filter(|order| order.is_by(&column.property));
+        views.push(ColumnView {
+            label: column.label.clone(),
+            title: column.property.clone(),
+            sort: sort_address(view, own, sort_name(view, column), by_column),
+            direction: by_column.map(sort_direction),
+        });
+    }
+    views
+}
+
+/// Returns the name of the column by which a column of the page is sorted: that of its texts in the visitor's language, if there is one.
+fn sort_name<'t>(view: &TableView<'t>, column: &'t Column) -> &'t str {
+    for language in &view.selection.languages {
+        for other in view.columns {
+            let is_in_language = primary_subtag(&other.language).eq_ignore_ascii_case(language);
+            if is_in_language && other.property == column.property {
+                return &other.name;
+            }
+        }
+    }
+    &column.name
+}
+
+/// Returns the address of the same page in the order of a column: descending if `order`, the present one, is ascending by this column.
+fn sort_address(
+    view: &TableView<'_>,
+    own: &str,
+    column: &str,
+    order: Option<&RowOrder>,
+) -> Option<String> {
+    if !view.total.is_sortable() {
+        return None;
+    }
+    let sort = match order {
+        Some(order) if !order.is_descending => format!("-{column}"),
+        _ => column.to_owned(),
+    };
+    Some(page_address(own, &view.selection.filter, &sort, view.skip))
+}
+
+/// Returns the value of `aria-sort`.
+fn sort_direction(order: &RowOrder) -> &'static str {
+    if order.is_descending {
+        "descending"
+    } else {
+        "ascending"
+    }
+}
+
 /// Returns the address of another page of the same table.
-fn page_address(own: &str, filter: &str, skip: usize) -> String {
-    let mut parameters = form_urlencoded::Serializer::new(String::new());
+fn page_address(own: &str, filter: &str, sort: &str, skip: usize) -> String {
+    let mut parameters = form_urlencoded::Serializer::new(own.to_owned());
     if !filter.is_empty() {
         parameters.append_pair("q", filter);
+    }
+    if !sort.is_empty() {
+        parameters.append_pair("sort", sort);
     }
     if skip > 0 {
         parameters.append_pair("skip", &skip.to_string());
     }
-    let parameters = parameters.finish();
-    if parameters.is_empty() {
-        return own.to_owned();
-    }
-    format!("{own}&{parameters}")
+    parameters.finish()
 }
 
 /// Returns true if the page shows the values of a property as the names of rows.
