@@ -88,7 +88,8 @@ impl LastByte {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    fn elapsed(&self) -> Duration {
+    /// Returns the time since the last byte.
+    fn age(&self) -> Duration {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -188,7 +189,7 @@ impl<'h> Fetcher<'h> {
             };
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
-            let silence = self.last_byte.elapsed();
+            let silence = self.last_byte.age();
             let Some(wait) = wait.filter(|wait| {
                 *wait <= options.max_wait && silence + *wait <= self.silence_left(&origin)
             }) else {
@@ -226,7 +227,7 @@ impl<'h> Fetcher<'h> {
         let (cancellation, last_byte) = (self.options.cancellation.clone(), self.last_byte.clone());
         let silence_left = self.silence_left(&origin);
         Cancellation::from_fn(move || {
-            cancellation.is_cancelled() || last_byte.elapsed() >= silence_left
+            cancellation.is_cancelled() || last_byte.age() >= silence_left
         })
     }
 

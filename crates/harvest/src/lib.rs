@@ -459,7 +459,7 @@ fn with_remedy(error: &FetchError) -> String {
         ),
         EgressFault::NotListed => format!(
             "<{}>: blocked by the egress policy: not in the allow list; `lodeseek harvest` allows the host with --host, or all \
-             public hosts with --other-hosts any-public; a scheduled harvest allows only hosts of its source",
+             public hosts with --other-hosts any-public; a scheduled harvest allows it with the key `hosts` of [[harvest]]",
             egress.iri
         ),
         _ => error.to_string(),
