@@ -309,7 +309,8 @@ async fn an_operator_uploads_edits_and_removes() {
     assert!(reset.contains("done"), "{reset}");
     let audit = browser.get("/operator/audit").await.body;
     for part in [
-        "edit",
+        "<td>edit</td>",
+        "<td>reset</td>",
         "keywords",
         "load",
         "write",

@@ -70,7 +70,7 @@ impl Change {
             Self::Harvest(_) => "harvest",
             Self::Schedule(change) if change.every.is_none() => "unschedule",
             Self::Schedule(_) => "schedule",
-            Self::Edit(_) => "edit",
+            Self::Edit(edit) => edit.action_name(),
             Self::Remove(_) | Self::RemoveIf(..) | Self::RemoveWorks(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
