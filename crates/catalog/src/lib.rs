@@ -56,6 +56,7 @@ mod service_response;
 mod service_xml;
 mod source;
 mod stac;
+mod stated_licenses;
 mod dcat_builder;
 mod statement;
 mod tables;
@@ -103,6 +104,7 @@ pub use source::{
     CatalogReader, CatalogSource, DirectCatalogReader, DownloadedDocument, SerializedCatalog,
     SerializedDataset, SerializedError,
 };
+pub use stated_licenses::is_stated_license;
 pub use statement::{Node, Statement, Value};
 pub use theme::{DATA_THEME_COUNT, data_theme, data_theme_iri, data_theme_names};
 pub use typed_fields::name_of_iri;
