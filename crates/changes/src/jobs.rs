@@ -402,7 +402,6 @@ impl Jobs {
             datasets,
             sources,
             works,
-            action,
             fields,
             ..
         } = &job;
@@ -426,7 +425,7 @@ impl Jobs {
                 .collect()
         });
         let fields = changed.as_ref().unwrap_or(fields);
-        let action = audited_action(action, result.as_ref());
+        let action = audited_action(job.action, result.as_ref());
         let detail = error.as_deref().or(count.as_deref());
         let (time, outcome) = (now(), state.name());
         let (datasets_named, works_named) = (datasets.len(), works.len());
