@@ -142,6 +142,8 @@ impl WebArguments {
             },
             max_file_bytes: self.max_file_megabytes.saturating_mul(1 << 20),
             request_timeout,
+            // A host that was silent during one task may answer during a later one.
+            max_silence: Duration::MAX,
             ..HarvestOptions::default()
         }
     }

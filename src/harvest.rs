@@ -18,11 +18,10 @@ use lodeseek_changes::{
 };
 use lodeseek_cli::streams::messages;
 use lodeseek_harvest::{
-    Budget, Downloads, Failure, HarvestCounts, HarvestOptions, HarvestProtocol, HarvestRequest,
-    SourceReport,
+    Budget, Failure, HarvestCounts, HarvestOptions, HarvestProtocol, HarvestRequest, SourceReport,
 };
 use lodeseek_index::vectors::Precision;
-use lodeseek_net::egress::{Cancellation, EgressPolicy, IriPrefix};
+use lodeseek_net::egress::{Cancellation, IriPrefix};
 use lodeseek_server::on_stop_signal;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -168,12 +167,12 @@ const SCHEDULE: &str = "Scheduled harvests";
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 
 impl ScheduleArguments {
-    /// Returns the schedule of the arguments or, without --harvest, of the configuration. `None` if there is no source.
+    /// Returns the schedule of the arguments or, without --harvest, of the configuration.
     pub(super) fn schedule(
         &self,
         config: &Config,
         private_networks: Vec<IpNet>,
-    ) -> Option<HarvestSchedule> {
+    ) -> HarvestSchedule {
         let settings: Vec<HarvestSettings> = match &self.sources[..] {
             [] => config.settings.harvest.clone(),
             sources => sources
@@ -183,27 +182,27 @@ impl ScheduleArguments {
                     protocol: HarvestProtocol::Auto,
                     every: self.every,
                     download: self.download,
+                    hosts: Vec::new(),
                 })
                 .collect(),
         };
         let mut sources = Vec::with_capacity(settings.len());
         for settings in settings {
             sources.push(ScheduledSource {
-                source: settings.source,
-                protocol: settings.protocol,
-                every: settings.every.unwrap_or(DEFAULT_INTERVAL),
-                downloads: if settings.download {
-                    Downloads::Content
-                } else {
-                    Downloads::None
+                request: HarvestRequest {
+                    sources: vec![settings.source],
+                    protocol: settings.protocol,
+                    download: settings.download,
+                    hosts: settings.hosts,
+                    ..HarvestRequest::default()
                 },
+                every: settings.every.unwrap_or(DEFAULT_INTERVAL),
             });
         }
-        let policy = EgressPolicy {
+        HarvestSchedule {
+            sources,
             private_networks,
-            ..EgressPolicy::default()
-        };
-        (!sources.is_empty()).then_some(HarvestSchedule { sources, policy })
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::ranking::Preset;
 use super::replica;
 use super::worker::WorkerArguments;
 use anyhow::Context;
-use lodeseek_changes::{HarvestSchedule, SettingFiles};
+use lodeseek_changes::{SettingFiles, stored_schedules};
 use lodeseek_engine::{IndexOptions, Indexer, Reranker, Searcher, index_folder};
 use lodeseek_index::{AnalysisKind, Index, IndexError};
 use lodeseek_server::{
@@ -127,6 +127,8 @@ pub(crate) fn run(
     // A server that changes the collection creates what is missing; another one only reads.
     if options.background.is_some() || options.admin {
         create_missing_index(home, config)?;
+    } else {
+        warn_of_schedules(home);
     }
     check_analysis(config, Searcher::open(home)?.catalog().analysis()?)?;
     let reranker =
@@ -134,6 +136,16 @@ pub(crate) fn run(
     log_ranking(reranker.as_ref());
     serve(home, reranker, &options)?;
     Ok(ExitStatus::Success)
+}
+
+/// Logs a warning if operators have scheduled sources, which a server that only reads does not harvest.
+fn warn_of_schedules(home: &Path) {
+    let schedules = stored_schedules(home).len();
+    if schedules > 0 {
+        tracing::warn!(
+            "the schedules that operators have set ({schedules}) do not run: this server only reads; serve with --admin"
+        );
+    }
 }
 
 fn log_ranking(reranker: Option<&Reranker>) {
@@ -245,6 +257,9 @@ impl Arguments {
         let token = token.map(Path::to_path_buf);
         let networks = self.egress.private_networks(config);
         let schedule = self.schedule.schedule(config, networks.clone());
+        let admin = self.admin || settings.server.admin.unwrap_or(false);
+        // With the administration, operators may schedule sources at any time.
+        let is_scheduled = admin || !schedule.sources.is_empty();
         Ok(ServeOptions {
             bind,
             public_url: self
@@ -263,11 +278,9 @@ impl Arguments {
             branding: read_branding(config)?,
             operators: operators(token.as_deref())?,
             reload: Some(token_reload(token)),
-            admin: self.admin || settings.server.admin.unwrap_or(false),
-            schedule: schedule
-                .as_ref()
-                .map_or_else(Vec::new, |schedule| schedule.sources.clone()),
-            background: schedule.map(HarvestSchedule::into_background),
+            admin,
+            schedule: schedule.sources.clone(),
+            background: is_scheduled.then(|| schedule.into_background()),
             private_networks: networks,
             snippets: snippet_limits(config),
             storage: replica::storage_options(),

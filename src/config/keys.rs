@@ -527,9 +527,9 @@ pub(crate) const KEYS: &[Key] = &[
         path: "harvest",
         kind: Kind::Harvests,
         flags: "serve --harvest, --every, --download",
-        help: "Sources that `serve` harvests repeatedly: `source` (address or path), `protocol` (default auto), `every` (default 6h), `download` (also files with RDF or tables, default false)",
+        help: "Sources that `serve` harvests repeatedly: `source` (address or path), `protocol` (default auto), `every` (default 6h), `download` (also files with RDF or tables, default false), `hosts` (further hosts or IRI prefixes of its files, default none)",
         default: none,
-        example: "source = \"https://portal.example.org/catalog.ttl\"\n# every = \"6h\"\n# download = true",
+        example: "source = \"https://portal.example.org/catalog.ttl\"\n# every = \"6h\"\n# download = true\n# hosts = [\"https://files.example.org/\"]",
     },
     LOG_FILTER,
     Key {

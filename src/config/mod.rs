@@ -32,6 +32,7 @@ impl lodeseek_cli::config::Settings for Settings {
         "harvest.protocol",
         "harvest.every",
         "harvest.download",
+        "harvest.hosts",
     ];
     const IS_COMPLETE: bool = true;
 }
@@ -270,6 +271,10 @@ mod tests {
                 "[[harvest]]\nsource = \"a\"\nevery = \"1 fortnight\"",
                 "home/lodeseek.toml:3: `harvest.every`: ",
             ),
+            (
+                "[[harvest]]\nsource = \"a\"\nhosts = [\"files\"]",
+                "home/lodeseek.toml:3: `harvest.hosts",
+            ),
         ] {
             let error = error(text, &[]);
             assert!(error.contains(expected), "{text}: {error}");
@@ -309,6 +314,28 @@ mod tests {
             let error = error("", &[(name, value)]);
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn a_scheduled_harvest_allows_the_hosts_of_its_source_and_further_ones() {
+        let text = "[[harvest]]\nsource = \"https://e.org/catalog.ttl\"\nhosts = [\"https://files.example.org/dumps/\"]\n\
+                    [[harvest]]\nsource = \"https://other.example.org/\"\n";
+        let config = parse(text, &[]).expect("valid");
+        let schedule = crate::harvest::ScheduleArguments::default().schedule(&config, Vec::new());
+        let mut listed = Vec::new();
+        for source in &schedule.sources {
+            let request = &source.request;
+            let policy = request.policy(&request.sources).expect("a policy");
+            let prefixes = policy.listed.iter().map(ToString::to_string);
+            listed.push(prefixes.collect::<Vec<String>>());
+        }
+        assert_eq!(
+            listed,
+            [
+                vec!["https://files.example.org/dumps/", "https://e.org/"],
+                vec!["https://other.example.org/"]
+            ]
+        );
     }
 
     #[test]

@@ -178,6 +178,9 @@ pub(crate) struct HarvestSettings {
     pub(crate) every: Option<Duration>,
     #[serde(default)]
     pub(crate) download: bool,
+    /// Hosts or IRI prefixes that requests may be sent to, in addition to the host of the source.
+    #[serde(default)]
+    pub(crate) hosts: Vec<IriPrefix>,
 }
 
 /// Range of the memory of a worker process, in megabytes.

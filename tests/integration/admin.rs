@@ -1682,6 +1682,142 @@ pub(crate) mod program {
         assert_eq!(verified.code, Some(0), "{verified:?}");
     }
 
+    /// A browser that has logged in at a server.
+    struct BrowserSession<'s> {
+        served: &'s Served,
+        cookie: String,
+        /// Secret of the forms.
+        form: String,
+    }
+
+    impl<'s> BrowserSession<'s> {
+        fn log_in(served: &'s Served, token: &str) -> Self {
+            let mut session = Self {
+                served,
+                cookie: String::new(),
+                form: String::new(),
+            };
+            let response = session.post("/operator/login", &[("token", token)]);
+            let cookie = response
+                .lines()
+                .find_map(|line| line.strip_prefix("set-cookie: "))
+                .and_then(|cookie| cookie.split(';').next());
+            cookie
+                .unwrap_or_else(|| panic!("no cookie in {response}"))
+                .clone_into(&mut session.cookie);
+            let page = session.get("/operator/sources");
+            let secret = page
+                .split("name=\"form\" value=\"")
+                .nth(1)
+                .and_then(|rest| rest.split('"').next());
+            secret
+                .unwrap_or_else(|| panic!("no secret in {page}"))
+                .clone_into(&mut session.form);
+            session
+        }
+
+        fn get(&self, path: &str) -> String {
+            let cookie = &self.cookie;
+            self.served.request(&format!(
+                "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: text/html\r\nCookie: {cookie}\r\n\r\n"
+            ))
+        }
+
+        fn post(&self, path: &str, fields: &[(&str, &str)]) -> String {
+            let fields = [fields, &[("form", self.form.as_str())]].concat();
+            let body = form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(&fields)
+                .finish();
+            let (cookie, length) = (&self.cookie, body.len());
+            self.served.request(&format!(
+                "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nCookie: {cookie}\r\n\
+                 Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{body}"
+            ))
+        }
+    }
+
+    /// Waits until a portal is harvested again.
+    fn wait_for_harvest(portal: &Portal, served: &Served) {
+        portal.asked();
+        let started = Instant::now();
+        while portal.asked().is_empty() {
+            assert!(started.elapsed() < TEST_TIMEOUT, "{}", served.log());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    #[test]
+    fn a_schedule_that_is_set_in_a_browser_survives_a_restart_and_a_backup() {
+        let portal = Portal::start(|asked| feed_reply(asked, 10, 40));
+        let (home, [_, _, admin]) = home_with_tokens();
+        let options = ["--admin", "--allow-private-network", HERE];
+        let feed = portal.iri("/feed");
+        let source = ("source", feed.as_str());
+        let served = Served::start(home.path(), &options);
+        let browser = BrowserSession::log_in(&served, &admin);
+        let wrong = browser.post("/operator/sources", &[source, ("every", "soon")]);
+        assert!(
+            wrong.starts_with("HTTP/1.1 400") && wrong.contains("is no interval"),
+            "{wrong}"
+        );
+        // The schedule is set, and the source is harvested now.
+        let added = browser.post("/operator/sources", &[source, ("every", "1")]);
+        assert!(
+            added.starts_with("HTTP/1.1 303") && added.contains("/operator/jobs?job=2"),
+            "{added}"
+        );
+        let job = served.wait_for_job(2, &admin, |job| job["state"] == "done");
+        assert_eq!(job["action"], "harvest", "{job}");
+        wait_for_harvest(&portal, &served);
+        let page = browser.get("/operator/sources");
+        assert!(
+            page.contains("<option value=\"1\" selected>every second</option>"),
+            "{page}"
+        );
+        let schedule = ("do", "schedule");
+        let changed = browser.post("/operator/sources", &[source, schedule, ("every", "86400")]);
+        assert!(
+            changed.starts_with("HTTP/1.1 303") && changed.contains("location: /operator/sources"),
+            "{changed}"
+        );
+        let page = browser.get("/operator/sources");
+        assert!(
+            page.contains("<option value=\"86400\" selected>every day</option>"),
+            "{page}"
+        );
+
+        // A harvest that had begun ends.
+        std::thread::sleep(Duration::from_secs(4));
+        let backup = tempfile::tempdir().expect("a folder");
+        let folder = backup.path().join("backup");
+        let folder = folder.to_str().expect("UTF-8");
+        let backed_up = run(home.path(), &["backup", folder]);
+        assert_eq!(backed_up.code, Some(0), "{backed_up:?}");
+        let restored = backup.path().join("restored");
+        let ran = run(&restored, &["restore", folder]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let schedules = lodeseek_changes::stored_schedules(&restored);
+        assert!(
+            schedules.len() == 1 && schedules[0].every == 86_400 && schedules[0].has_source(&feed),
+            "{schedules:?}"
+        );
+        browser.post("/operator/sources", &[source, schedule, ("every", "1")]);
+        let (code, log) = served.stop();
+        assert_eq!(code, Some(0), "{log}");
+
+        let served = Served::start(home.path(), &options);
+        wait_for_harvest(&portal, &served);
+        let browser = BrowserSession::log_in(&served, &admin);
+        browser.post("/operator/sources", &[source, schedule, ("every", "never")]);
+        let audit = browser.get("/operator/audit");
+        assert!(audit.contains("<td>unschedule</td>"), "{audit}");
+        assert!(lodeseek_changes::stored_schedules(home.path()).is_empty());
+        std::thread::sleep(Duration::from_secs(4));
+        portal.asked();
+        std::thread::sleep(Duration::from_secs(3));
+        assert!(portal.asked().is_empty(), "{}", served.log());
+    }
+
     #[test]
     fn harvests_run_one_after_the_other_and_can_be_cancelled() {
         // A feed without an end.

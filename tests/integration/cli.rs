@@ -1228,11 +1228,12 @@ fn a_source_without_datasets_is_an_error() {
     assert!(!home.exists(), "nothing was begun");
 }
 
-/// The compressed file ends early.
+/// The compressed file ends early, and is shorter than what is read ahead.
 #[test]
-fn a_truncated_compressed_catalogue_is_an_error() {
+fn a_truncated_compressed_catalogue_keeps_what_precedes_the_break() {
     let folder = tempfile::tempdir().expect("a folder");
-    let home = folder.path().join("home");
+    let homes = tempfile::tempdir().expect("a folder");
+    let home = homes.path().join("home");
     let file = folder.path().join("catalog.ttl.gz");
     let text = "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
         <http://e.org/a> a dcat:Dataset ; dct:title \"A\" . <http://e.org/b> a dcat:Dataset ; dct:title \"B\" .";
@@ -1240,14 +1241,16 @@ fn a_truncated_compressed_catalogue_is_an_error() {
     std::io::Write::write_all(&mut packed, text.as_bytes()).expect("packed");
     let packed = packed.finish().expect("packed");
     fs::write(&file, &packed[..packed.len() - 12]).expect("written");
-    let ran = run(&home, &["load", file.to_str().expect("a path")]);
-    assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(
-        ran.err
-            .contains("catalog.ttl.gz: incomplete deflate stream"),
-        "{}",
-        ran.err
-    );
+    let path = file.to_str().expect("a path");
+    let ran = run(&home, &["load", path]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    for expected in [
+        "catalog.ttl.gz: incomplete deflate stream; the rest was not read",
+        "1 dataset: 1 with a description and no data",
+        &format!("{path}: datasets may be missing"),
+    ] {
+        assert!(ran.err.contains(expected), "{expected}: {}", ran.err);
+    }
     // In a folder, it does not stop the other files.
     fs::write(
         folder.path().join("trees.nt"),
@@ -1259,10 +1262,42 @@ fn a_truncated_compressed_catalogue_is_an_error() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     for expected in [
         "incomplete deflate stream",
-        "1 dataset: 1 loaded",
+        "2 datasets: 1 loaded, 1 unchanged",
         &format!("{source}: datasets may be missing"),
     ] {
         assert!(ran.err.contains(expected), "{expected}: {}", ran.err);
+    }
+}
+
+/// A dump and a table of some hundred bytes, whose download broke off.
+#[test]
+fn a_short_truncated_dump_keeps_what_precedes_the_break() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let statements: String = (0..10)
+        .map(|number| format!("<http://e.org/{number}> <http://e.org/p> \"{number}\" .\n"))
+        .collect();
+    let rows: String = (0..10)
+        .map(|number| format!("Oak {number},{}\n", number * 7))
+        .collect();
+    for (name, text) in [
+        ("trees.nt.gz", statements),
+        ("trees.csv.gz", format!("name,height\n{rows}")),
+    ] {
+        let file = folder.path().join(name);
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packed, text.as_bytes()).expect("packed");
+        let packed = packed.finish().expect("packed");
+        fs::write(&file, &packed[..packed.len() - 12]).expect("written");
+        let home = folder.path().join(format!("home of {name}"));
+        let ran = run(&home, &["load", file.to_str().expect("a path")]);
+        assert_eq!(ran.code, Some(1), "{name}: {ran:?}");
+        for expected in ["truncated; read up to the break", "1 dataset: 1 loaded"] {
+            assert!(
+                ran.err.contains(expected),
+                "{name}: {expected}: {}",
+                ran.err
+            );
+        }
     }
 }
 

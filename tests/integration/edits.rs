@@ -257,6 +257,42 @@ async fn edits_survive_uploads_and_are_removed() {
 }
 
 #[tokio::test]
+async fn the_audit_log_names_edits_corrections_and_resets() {
+    let (site, _worker, _) = site();
+    put(&site, &first(), &[]).await;
+    for title in ["Street trees", "Trees of streets"] {
+        let patched = patch(&site, &json!({"title": {"en": title}}), &[]).await;
+        assert_eq!(patched.status, 200, "{}", patched.body);
+    }
+    // One key has an edit, the other has none.
+    let both = json!({"title": {"en": "All trees"}, "version": "1.10"});
+    assert_eq!(patch(&site, &both, &[]).await.status, 200);
+    let edits = format!("{DATASET}/edits");
+    for path in [format!("{edits}?key=version"), edits] {
+        let reset = change(&site, Method::DELETE, &path, &[], "").await;
+        assert_eq!(reset.status, 200, "{}", reset.body);
+    }
+    let headers = [("authorization", READ)];
+    let audit = site.request(Method::GET, "/api/admin/audit", &headers, "");
+    let audit = audit.await.body;
+    let mut actions = Vec::new();
+    for line in audit.lines() {
+        let entry: Value = serde_json::from_str(line).expect("JSON");
+        actions.push((entry["action"].clone(), entry["fields"].clone()));
+    }
+    assert_eq!(
+        actions[1..],
+        [
+            (json!("edit"), json!(["title"])),
+            (json!("correction"), json!(["title"])),
+            (json!("edit"), json!(["title", "version"])),
+            (json!("reset"), json!(["version"])),
+            (json!("reset"), json!(["title"])),
+        ]
+    );
+}
+
+#[tokio::test]
 async fn wrong_keys_and_values_are_named() {
     let (site, _worker, _) = site();
     put(&site, &first(), &[]).await;

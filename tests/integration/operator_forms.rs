@@ -309,7 +309,8 @@ async fn an_operator_uploads_edits_and_removes() {
     assert!(reset.contains("done"), "{reset}");
     let audit = browser.get("/operator/audit").await.body;
     for part in [
-        "edit",
+        "<td>edit</td>",
+        "<td>reset</td>",
         "keywords",
         "load",
         "write",
@@ -407,6 +408,13 @@ async fn only_a_session_with_its_form_and_scope_changes_something() {
         assert!(reply.body.contains("needs admin"), "{}", reply.body);
     }
     let administrator = Browser::log_in(&site, "admin-secret").await;
+    let page = administrator.get("/operator/sources").await.body;
+    for part in [
+        "<option value=\"never\" selected>never</option>",
+        "<option value=\"604800\">every week</option>",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
     let nowhere = administrator.post("/operator/backup", &[]).await;
     assert!(
         nowhere.status.as_u16() == 400 && nowhere.body.contains("backup-folder"),

@@ -4,6 +4,7 @@ use super::addresses::{Address, parse_address};
 use super::dcat_builder::{
     DcatBuilder, FieldKind, Object, Subject, first_scalar, is_placeholder, scalar_text,
 };
+use super::stated_licenses::is_stated_license;
 use lodeseek_rdf::vocab::dcterms;
 
 /// Ids of licences in CKAN's lists and in those of national portals, and their IRIs. Ids of Creative Commons with a version are
@@ -179,20 +180,6 @@ pub(super) fn license_iri(id: &str) -> Option<String> {
         .then(|| format!("https://creativecommons.org/licenses/{kind}/{version}/"))
 }
 
-/// If true, the text is CKAN's name for no licence.
-fn is_unspecified(text: &str) -> bool {
-    let letters: String = text
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    is_placeholder(text)
-        || matches!(
-            letters.as_str(),
-            "notspecified" | "licensenotspecified" | "licencenotspecified"
-        )
-}
-
 fn find_iri(text: Option<&String>) -> Option<String> {
     match parse_address(text?) {
         Address::Iri(iri) => Some(iri),
@@ -242,7 +229,9 @@ pub(super) fn add_license(object: &mut Object, node: &Subject, builder: &mut Dca
         let Some(value) = object.get(key).cloned() else {
             continue;
         };
-        if first_scalar(object, &[key]).is_some_and(|text| is_unspecified(&text)) {
+        if first_scalar(object, &[key])
+            .is_some_and(|text| is_placeholder(&text) || !is_stated_license(&text))
+        {
             continue;
         }
         builder.field(node, key, dcterms::LICENSE, FieldKind::Resource, &value);
@@ -345,6 +334,11 @@ mod tests {
                 json!({"license_title": "None"}),
                 vec![],
                 vec!["license_title"],
+            ),
+            (
+                json!({"license_id": "unknown", "license_title": "Not stated in repository"}),
+                vec![],
+                vec!["license_id", "license_title"],
             ),
             (json!({}), vec![], vec![]),
         ] {

@@ -3,6 +3,7 @@
 use super::names::{
     LABELS, LICENSE_ADDRESSES, LICENSE_TEXTS, is_address, license_text, sort_addresses_first,
 };
+use super::stated_licenses::is_stated_license;
 use super::statement::StatementIndex;
 use super::typed_fields::{distribution_part, states_property};
 use super::{Dataset, Node, Text, Value, select_text};
@@ -67,7 +68,8 @@ impl Dataset {
 fn stated_licenses(statements: &StatementIndex<'_>, node: &Node) -> Vec<String> {
     let licenses = statements
         .values(node, dcterms::LICENSE)
-        .filter_map(|value| license_of(statements, value));
+        .filter_map(|value| license_of(statements, value))
+        .filter(|license| is_stated_license(license));
     let licenses = sort_addresses_first(licenses.collect());
     if !licenses.is_empty() || *node == Node::Dataset {
         return licenses;

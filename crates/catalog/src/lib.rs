@@ -56,6 +56,7 @@ mod service_response;
 mod service_xml;
 mod source;
 mod stac;
+mod stated_licenses;
 mod dcat_builder;
 mod statement;
 mod tables;
@@ -103,6 +104,7 @@ pub use source::{
     CatalogReader, CatalogSource, DirectCatalogReader, DownloadedDocument, SerializedCatalog,
     SerializedDataset, SerializedError,
 };
+pub use stated_licenses::is_stated_license;
 pub use statement::{Node, Statement, Value};
 pub use theme::{DATA_THEME_COUNT, data_theme, data_theme_iri, data_theme_names};
 pub use typed_fields::name_of_iri;
@@ -850,7 +852,7 @@ fn text_limits() -> Limits {
 
 /// Number of bytes of the beginning of a file as UTF-8, and number of bytes from which it is decoded.
 const MAX_HEAD_BYTES: usize = 4096;
-const MAX_ENCODED_HEAD_BYTES: u64 = 4 * MAX_HEAD_BYTES as u64;
+const MAX_ENCODED_HEAD_BYTES: usize = 4 * MAX_HEAD_BYTES;
 
 /// The beginning of a file.
 struct Head {
@@ -862,10 +864,11 @@ struct Head {
 
 /// Reads the first 4 KiB of a file, uncompressed and as UTF-8, without byte order mark and leading white space.
 ///
-/// A file that cannot be uncompressed is returned as it is. The reader of the whole file reports the reason.
+/// A file that cannot be uncompressed is returned as it is, and of a truncated one what can be uncompressed. The reader of the whole
+/// file reports the reason.
 fn read_head(path: &Path) -> io::Result<Head> {
-    let unpacked = dump::open(path, &text_limits()).and_then(read_beginning);
-    let bytes = unpacked.or_else(|_| read_beginning(File::open(path)?))?;
+    let unpacked = dump::open(path, &text_limits()).and_then(read_head_bytes);
+    let bytes = unpacked.or_else(|_| read_head_bytes(File::open(path)?))?;
     let decoded = dump::decode_text(bytes.as_slice(), None)?;
     let mut text = decoded.text.trim_start().to_owned();
     let end = (0..=MAX_HEAD_BYTES.min(text.len()))
@@ -879,12 +882,8 @@ fn read_head(path: &Path) -> io::Result<Head> {
     })
 }
 
-fn read_beginning(reader: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    reader
-        .take(MAX_ENCODED_HEAD_BYTES)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+fn read_head_bytes(reader: impl Read) -> io::Result<Vec<u8>> {
+    Ok(dump::read_beginning(reader, MAX_ENCODED_HEAD_BYTES)?.bytes)
 }
 
 /// Reads a text file as a whole, uncompresses it and converts it to UTF-8. `encoding` is the one that the file declares.

@@ -2,6 +2,7 @@
 
 use super::Text;
 use super::node_reader::NodeReader;
+use super::stated_licenses::is_stated_license;
 use super::typed_fields::name_of_iri;
 use lodeseek_rdf::vocab::{cc, dc11, dcat, dcterms, foaf, owl, rdf, rdfs, schema, skos, vcard};
 use lodeseek_rdf::{TermRef, local_name};
@@ -75,25 +76,9 @@ pub(super) const LICENSE_TEXTS: &[&str] = &[
     dcterms::DESCRIPTION,
     rdfs::COMMENT,
 ];
-/// Texts with which portals state that there is no licence.
-const UNSPECIFIED: &[&str] = &[
-    "license not specified",
-    "licence not specified",
-    "notspecified",
-    "not specified",
-    "none",
-    "null",
-    "undefined",
-];
-
-/// Returns the text of a licence without white space around it; `None` if it states that there is no licence.
+/// Returns the text of a licence without white space around it; `None` if it states no licence.
 pub(super) fn license_text(text: &str) -> Option<&str> {
-    let text = text.trim();
-    let is_stated = !text.is_empty()
-        && !UNSPECIFIED
-            .iter()
-            .any(|none| text.eq_ignore_ascii_case(none));
-    is_stated.then_some(text)
+    Some(text.trim()).filter(|text| is_stated_license(text))
 }
 
 /// If true, the text is an address of the web or another absolute identifier.

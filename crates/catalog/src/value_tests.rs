@@ -265,6 +265,11 @@ fn licences_are_addresses_or_names() {
         ("dct:license [ a dct:LicenseDocument ]".to_owned(), None),
         ("dct:license \"\"".to_owned(), None),
         ("dct:license \"License not specified\"".to_owned(), None),
+        ("dct:license \"unknown\"".to_owned(), None),
+        (
+            "dct:license [ rdfs:label \"not stated in repository\" ]".to_owned(),
+            None,
+        ),
         (
             "dct:license [] ; dct:rights <http://e.org/terms>".to_owned(),
             Some("http://e.org/terms"),

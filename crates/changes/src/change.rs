@@ -2,6 +2,7 @@
 
 use crate::edits::DatasetEdit;
 use crate::preconditions::Preconditions;
+use crate::stored_schedules::ScheduleChange;
 use crate::tokens::Scope;
 use crate::uploads::{Spool, UploadedFile};
 use crate::works::ADD_WORKS;
@@ -25,6 +26,8 @@ pub enum Change {
     Works(WorksUpload),
     /// Harvests portals.
     Harvest(Box<HarvestRequest>),
+    /// Sets or removes the schedule of a source.
+    Schedule(Box<ScheduleChange>),
     /// Changes the edits of a description.
     Edit(Box<DatasetEdit>),
     /// Removes datasets.
@@ -65,7 +68,9 @@ impl Change {
             Self::Load(_) => "load",
             Self::Works(_) => ADD_WORKS,
             Self::Harvest(_) => "harvest",
-            Self::Edit(_) => "edit",
+            Self::Schedule(change) if change.every.is_none() => "unschedule",
+            Self::Schedule(_) => "schedule",
+            Self::Edit(edit) => edit.action_name(),
             Self::Remove(_) | Self::RemoveIf(..) | Self::RemoveWorks(_) => "remove",
             Self::Index { .. } => "index",
             Self::Backup(_) => "backup",
@@ -85,6 +90,7 @@ impl Change {
             | Self::Works(_)
             | Self::RemoveWorks(_)
             | Self::Harvest(_)
+            | Self::Schedule(_)
             | Self::Index { .. }
             | Self::Backup(_)
             | Self::Publish(_) => Vec::new(),
@@ -97,6 +103,7 @@ impl Change {
     pub fn sources(&self) -> Vec<String> {
         match self {
             Self::Harvest(request) => request.sources.clone(),
+            Self::Schedule(change) => change.request.sources.clone(),
             Self::Load(request) => request.file_names(),
             Self::Put(upload) => upload.addresses.clone(),
             Self::Backup(folder) => vec![folder.display().to_string()],
@@ -132,9 +139,11 @@ impl Change {
     #[must_use]
     pub fn scope(&self) -> Scope {
         match self {
-            Self::Harvest(_) | Self::Index { .. } | Self::Backup(_) | Self::Publish(_) => {
-                Scope::Admin
-            }
+            Self::Harvest(_)
+            | Self::Schedule(_)
+            | Self::Index { .. }
+            | Self::Backup(_)
+            | Self::Publish(_) => Scope::Admin,
             // Only administrators may download from private networks.
             Self::Put(upload) if !upload.networks.is_empty() => Scope::Admin,
             _ => Scope::Write,

@@ -9,6 +9,9 @@ use oxsdatatypes::DateTime;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// Name of the action that adds edits.
+pub(crate) const EDIT: &str = "edit";
+
 /// A requested change of the edits of a description.
 pub struct DatasetEdit {
     /// The dataset.
@@ -30,6 +33,14 @@ pub enum EditAction {
 }
 
 impl DatasetEdit {
+    /// Returns the name of the action.
+    pub(crate) fn action_name(&self) -> &'static str {
+        match self.action {
+            EditAction::Patch(_) => EDIT,
+            EditAction::Reset(_) => "reset",
+        }
+    }
+
     /// Returns the keys that the change names.
     pub(crate) fn fields(&self) -> Vec<String> {
         match &self.action {
@@ -86,12 +97,20 @@ pub(crate) fn edit_dataset(
         .into_iter()
         .filter(|key| before.get(key).map(Edit::value) != edits.get(key).map(Edit::value))
         .collect();
-    let changed = json!(changed);
+    let corrected: Vec<&str> = match action {
+        EditAction::Patch(_) => changed
+            .iter()
+            .copied()
+            .filter(|key| before.get(key).is_some())
+            .collect(),
+        EditAction::Reset(_) => Vec::new(),
+    };
+    let (changed, corrected) = (json!(changed), json!(corrected));
     let step = Step::Edit(id.clone(), edits);
     let report = open.change_datasets(step, LoadOptions::default())?;
     let outcome = report.datasets.first().map(|dataset| dataset.outcome);
     let mut result = json!({
-        "dataset": id, "outcome": outcome, "changed": changed, "edited": edited,
+        "dataset": id, "outcome": outcome, "changed": changed, "corrected": corrected, "edited": edited,
     });
     add_tag(&mut result, open.store(), id)?;
     Ok(result)

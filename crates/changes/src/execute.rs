@@ -13,6 +13,7 @@ use crate::load::load_sources;
 use crate::preconditions::Preconditions;
 use crate::put::put_dataset;
 use crate::report::{ChangeReport, Indexed, Removed};
+use crate::stored_schedules::change_schedule;
 use crate::works::{add_uploaded_works, remove_works_by_id};
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{BackupReport, IndexOptions, Indexer, backup, similar_ids};
@@ -50,6 +51,9 @@ fn dispatch(
     Ok(match change {
         Change::Harvest(request) => {
             ChangeReport::Harvest(harvest_groups(&request, collection, control)?)
+        }
+        Change::Schedule(change) => {
+            ChangeReport::Schedule(change_schedule(&change, collection.home())?)
         }
         Change::Put(upload) => {
             let upload = with_downloads(*upload, control)?;

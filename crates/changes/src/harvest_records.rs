@@ -6,6 +6,7 @@
 use crate::jobs::now;
 use lodeseek_harvest::HarvestRequest;
 use lodeseek_store::{read_checked, write_checked};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -42,19 +43,27 @@ impl HarvestRecord {
         }
     }
 
-    fn read(path: &Path) -> Option<Self> {
-        let text = match read_checked(path) {
-            Ok(text) => text?,
-            Err(error) => {
-                tracing::warn!(%error, "the options of a harvest cannot be read");
-                return None;
-            }
-        };
-        let record = serde_json::from_slice(&text);
-        if let Err(error) = &record {
-            tracing::warn!(%error, "{}: the options of a harvest cannot be read", path.display());
+    /// Returns the record of the last harvest of this name.
+    pub(crate) fn read(home: &Path, name: &str) -> Option<Self> {
+        read_harvest_file(&home.join("harvest").join(name).join(FILE))
+    }
+}
+
+/// Reads a file with the options of a harvest. Returns `None` if it is missing, or cannot be read, which is logged.
+pub(crate) fn read_harvest_file<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let text = match read_checked(path) {
+        Ok(text) => text?,
+        Err(error) => {
+            tracing::warn!(%error, "the options of a harvest cannot be read");
+            return None;
         }
-        record.ok()
+    };
+    match serde_json::from_slice(&text) {
+        Ok(read) => Some(read),
+        Err(error) => {
+            tracing::warn!(%error, "{}: the options of a harvest cannot be read", path.display());
+            None
+        }
     }
 }
 
@@ -65,7 +74,7 @@ pub fn harvest_records(home: &Path) -> Vec<HarvestRecord> {
     let entries = fs::read_dir(home.join("harvest")).into_iter().flatten();
     for folder in entries.flatten().map(|entry| entry.path()) {
         if folder.is_dir() {
-            records.extend(HarvestRecord::read(&folder.join(FILE)));
+            records.extend(read_harvest_file::<HarvestRecord>(&folder.join(FILE)));
         }
     }
     records.sort_by_key(|record| std::cmp::Reverse(record.time));

@@ -6,6 +6,7 @@
 use crate::audit::{AuditEntry, AuditLog};
 use crate::change::{Change, Lane};
 use crate::control::{Control, DISK_FULL, Outcome};
+use crate::edits::EDIT;
 use crate::execute::MAX_LIST_ENTRIES;
 use crate::tokens::Rights;
 use lodeseek_net::egress::Cancellation;
@@ -182,6 +183,18 @@ pub fn written_datasets(result: &Value) -> Vec<String> {
 #[must_use]
 pub fn list_elements(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Returns the action of an ended job for the audit log. An edit that changes only keys with an edit is a correction of that.
+fn audited_action(action: &'static str, result: Option<&Value>) -> &'static str {
+    let Some(result) = result.filter(|_| action == EDIT) else {
+        return action;
+    };
+    let corrected = list_elements(&result["corrected"]);
+    if !corrected.is_empty() && corrected.len() == list_elements(&result["changed"]).len() {
+        return "correction";
+    }
+    action
 }
 
 /// Keeps the first entries of a list. Returns the number of the others.
@@ -389,7 +402,6 @@ impl Jobs {
             datasets,
             sources,
             works,
-            action,
             fields,
             ..
         } = &job;
@@ -413,6 +425,7 @@ impl Jobs {
                 .collect()
         });
         let fields = changed.as_ref().unwrap_or(fields);
+        let action = audited_action(job.action, result.as_ref());
         let detail = error.as_deref().or(count.as_deref());
         let (time, outcome) = (now(), state.name());
         let (datasets_named, works_named) = (datasets.len(), works.len());

@@ -28,6 +28,7 @@ mod preconditions;
 mod put;
 mod report;
 mod setting_files;
+mod stored_schedules;
 mod tasks;
 mod tokens;
 mod uploads;
@@ -57,6 +58,7 @@ pub use parsing::{FileParser, Parser, store_outcome};
 pub use preconditions::{DatasetState, EntityTags, Preconditions};
 pub use report::{Assigned, ChangeReport, Harvests, Indexed, LoadOutcome, Removed};
 pub use setting_files::SettingFiles;
+pub use stored_schedules::{ScheduleChange, Scheduled, StoredSchedule, stored_schedules};
 pub use tasks::{Task, TaskTotal, Tasks};
 pub use tokens::{Rights, Scope, Token, TokenError, Tokens, digest};
 pub use uploads::{

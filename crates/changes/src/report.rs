@@ -1,6 +1,7 @@
 //! Reports of changes: the same for a command and for a job of a server.
 
 use crate::harvests::HarvestOutcome;
+use crate::stored_schedules::Scheduled;
 use lodeseek_catalog::DatasetId;
 use lodeseek_engine::{AddedWorks, BackupReport};
 use lodeseek_snapshot::PublishReport;
@@ -23,6 +24,8 @@ pub enum ChangeReport {
     Works(AddedWorks),
     /// Report of harvests.
     Harvest(Harvests),
+    /// Report of a change of a schedule.
+    Schedule(Scheduled),
     /// Report of a removal.
     Remove(Removed),
     /// Report of indexing.

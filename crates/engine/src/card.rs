@@ -2,7 +2,7 @@
 
 use super::indexer::{DEFAULT_COMPACT_METHOD, description_version};
 use super::{Coverage, EngineError};
-use lodeseek_catalog::{DatasetId, Distribution, Metadata, RemoteContent};
+use lodeseek_catalog::{DatasetId, Distribution, Metadata, RemoteContent, is_stated_license};
 use lodeseek_index::Snapshot;
 use lodeseek_profile::{Schema, Summary};
 use lodeseek_snippet::{LabelledTerm, LabelledTriple, TableRows};
@@ -74,7 +74,7 @@ fn is_default_compact_method(method: &String) -> bool {
 }
 
 impl Card {
-    /// Iterates over the licences: IRIs or texts.
+    /// Iterates over the stated licences: IRIs or texts.
     pub fn licenses(&self) -> impl Iterator<Item = &str> {
         let own = self
             .metadata
@@ -83,7 +83,7 @@ impl Card {
             .filter(|_| self.licenses.is_empty());
         own.into_iter()
             .chain(self.licenses.iter().map(String::as_str))
-            .filter(|license| !license.trim().is_empty())
+            .filter(|license| is_stated_license(license))
     }
 
     /// Returns true if the card has the content and the description of an entry. Options of the index are not compared.

@@ -77,6 +77,10 @@ pub(super) enum FetchError {
     WrongRange(String),
     #[error("<{0}>: the endpoint states that its answer is incomplete")]
     PartialAnswer(String),
+    #[error(
+        "<{address}>: the host sent nothing for {seconds} s; this harvest does not request it again"
+    )]
+    Silent { address: String, seconds: u64 },
     #[error("the harvest's budget of {0} is exhausted")]
     Budget(&'static str),
     #[error("the harvest was cancelled")]
@@ -94,6 +98,18 @@ impl FetchError {
             }
             Self::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
             Self::WrongRange(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns true if the host sent no response, or none to its end.
+    pub(super) fn is_outage(&self) -> bool {
+        match self {
+            Self::Silent { .. } => true,
+            Self::Egress(error) => matches!(
+                error.fault,
+                EgressFault::TimedOut | EgressFault::Connect(_) | EgressFault::Broken(_)
+            ),
             _ => false,
         }
     }

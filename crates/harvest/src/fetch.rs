@@ -5,7 +5,7 @@ use super::robots::RobotsRules;
 use super::state::{CachedFile, State};
 use super::{FetchError, HarvestError, HarvestOptions, Usage};
 use lodeseek_net::egress::{
-    Egress, EgressError, EgressFault, Request, RequestLimits, Response, origin_of,
+    Cancellation, Egress, EgressError, EgressFault, Request, RequestLimits, Response, origin_of,
 };
 use lodeseek_rdf::dump::{self, Limits};
 use oxiri::Iri;
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -73,6 +74,29 @@ pub(super) struct FetchedFile {
     pub(super) is_new: bool,
 }
 
+/// Time of the last byte from a host. A waiting request reads it.
+#[derive(Clone)]
+struct LastByte(Arc<Mutex<Instant>>);
+
+impl LastByte {
+    fn new() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    /// Sets the time to the present.
+    fn update(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Returns the time since the last byte.
+    fn age(&self) -> Duration {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .elapsed()
+    }
+}
+
 /// HTTP client that caches files and limits its requests.
 pub(super) struct Fetcher<'h> {
     pub(super) egress: &'h Egress,
@@ -84,6 +108,9 @@ pub(super) struct Fetcher<'h> {
     slots: BTreeMap<String, (Instant, Duration)>,
     /// Origins to which no connection was possible, with all retries, and none since.
     unreachable: BTreeSet<String>,
+    /// For each origin that has not responded since: the time for which it sent nothing.
+    silences: BTreeMap<String, Duration>,
+    last_byte: LastByte,
     started: Instant,
 }
 
@@ -108,6 +135,8 @@ impl<'h> Fetcher<'h> {
             robots,
             slots,
             unreachable: BTreeSet::new(),
+            silences: BTreeMap::new(),
+            last_byte: LastByte::new(),
             started: Instant::now(),
         }
     }
@@ -130,7 +159,8 @@ impl<'h> Fetcher<'h> {
     }
 
     /// Repeats an attempt until it succeeds, fails permanently, or has no retries left. Requests to a host to which no connection
-    /// was possible before, with all retries, are not repeated.
+    /// was possible before, with all retries, are not repeated. Requests to a host that was silent for
+    /// [`HarvestOptions::max_silence`] are not sent.
     pub(super) fn with_retries<T>(
         &mut self,
         address: &str,
@@ -144,25 +174,61 @@ impl<'h> Fetcher<'h> {
             &options.backoff
         };
         let mut steps = steps.iter();
+        if self.silence_left(&origin).is_zero() {
+            return Err(self.silent_error(address));
+        }
+        self.last_byte.update();
         loop {
             let error = match attempt(self) {
                 Ok(done) => {
                     self.unreachable.remove(&origin);
+                    self.silences.remove(&origin);
                     return Ok(done);
                 }
                 Err(error) => error,
             };
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
-            let Some(wait) = wait.filter(|wait| *wait <= self.options.max_wait) else {
+            let silence = self.last_byte.age();
+            let Some(wait) = wait.filter(|wait| {
+                *wait <= options.max_wait && silence + *wait <= self.silence_left(&origin)
+            }) else {
                 self.unreachable.remove(&origin);
                 let unreachable = error.unreachable_address().and_then(origin_of);
                 self.unreachable.extend(unreachable);
+                if error.is_outage() {
+                    *self.silences.entry(origin).or_default() += silence;
+                } else {
+                    self.silences.remove(&origin);
+                }
                 return Err(error);
             };
             tracing::debug!(address, %error, ?wait, "retrying");
             self.wait_until(Instant::now() + wait)?;
         }
+    }
+
+    /// Returns the time for which an origin may still send nothing.
+    fn silence_left(&self, origin: &str) -> Duration {
+        let silence = self.silences.get(origin).copied().unwrap_or_default();
+        self.options.max_silence.saturating_sub(silence)
+    }
+
+    fn silent_error(&self, address: &str) -> FetchError {
+        FetchError::Silent {
+            address: address.to_owned(),
+            seconds: self.options.max_silence.as_secs(),
+        }
+    }
+
+    /// Returns the cancellation of a request: that of the harvest, or the silence of the host.
+    fn request_cancellation(&self, address: &str) -> Cancellation {
+        let origin = origin_of(address).unwrap_or_default();
+        let (cancellation, last_byte) = (self.options.cancellation.clone(), self.last_byte.clone());
+        let silence_left = self.silence_left(&origin);
+        Cancellation::from_fn(move || {
+            cancellation.is_cancelled() || last_byte.age() >= silence_left
+        })
     }
 
     /// Sets the minimum pause between requests to a host. A shorter pause does not replace a longer one.
@@ -279,9 +345,10 @@ impl<'h> Fetcher<'h> {
         self.spent.requests += 1;
         let response = request(self.egress)
             .with_limits(limits)
-            .with_cancellation(self.options.cancellation.clone())
+            .with_cancellation(self.request_cancellation(address))
             .send()
             .map_err(|error| self.as_budget_error(error))?;
+        self.last_byte.update();
         match response.status() {
             200..=299 | 304 => Ok(response),
             status => {
@@ -339,6 +406,9 @@ impl<'h> Fetcher<'h> {
     /// Converts an error. A request limit that resulted from the remaining budget is reported as an exhausted budget.
     fn as_budget_error(&self, error: EgressError) -> FetchError {
         match error.fault {
+            EgressFault::Cancelled if !self.options.cancellation.is_cancelled() => {
+                self.silent_error(&error.iri)
+            }
             EgressFault::Cancelled => FetchError::Cancelled,
             EgressFault::TimedOut if self.time_left().is_err() => FetchError::Budget("time"),
             EgressFault::TooLarge(limit) if limit < self.options.max_file_bytes => {
@@ -486,6 +556,7 @@ impl<'h> Fetcher<'h> {
                     return Err(self.body_error(error, part)?);
                 }
             };
+            self.last_byte.update();
             self.spent.bytes += read as u64;
             length += read as u64;
             if length > self.options.max_file_bytes {

@@ -140,6 +140,10 @@ pub struct HarvestOptions {
     pub backoff: Vec<Duration>,
     /// Maximum delay accepted from `Retry-After` or `Crawl-delay`. Default 120 s.
     pub max_wait: Duration,
+    /// Maximum time without a byte from a host, summed over failed requests and their retries until the host responds. Further
+    /// requests to it then fail at once. Default 10 min: some endpoints compute for minutes before their first byte, but the other
+    /// harvests of a schedule wait meanwhile.
+    pub max_silence: Duration,
     /// Number of packages in one page of CKAN. Default 100.
     pub page_size: u64,
     /// Number of consecutive incremental harvests of a CKAN portal, a repository or a catalogue service before it is read
@@ -173,6 +177,7 @@ impl Default for HarvestOptions {
             pause: Duration::from_millis(250),
             backoff: [1, 5, 20].map(Duration::from_secs).to_vec(),
             max_wait: Duration::from_secs(120),
+            max_silence: Duration::from_secs(600),
             page_size: 100,
             full_harvest_every: 28,
             batch_size: 1000,
@@ -454,7 +459,7 @@ fn with_remedy(error: &FetchError) -> String {
         ),
         EgressFault::NotListed => format!(
             "<{}>: blocked by the egress policy: not in the allow list; `lodeseek harvest` allows the host with --host, or all \
-             public hosts with --other-hosts any-public; a scheduled harvest allows only hosts of its source",
+             public hosts with --other-hosts any-public; a scheduled harvest allows it with the key `hosts` of [[harvest]]",
             egress.iri
         ),
         _ => error.to_string(),

@@ -4,7 +4,8 @@ mod loopback;
 
 use lodeseek_catalog::DatasetId;
 use lodeseek_harvest::{
-    Batch, DatasetSink, HarvestOptions, HarvestProtocol, HarvestReport, Harvester, StoreOutcome,
+    Batch, DatasetSink, Downloads, HarvestOptions, HarvestProtocol, HarvestReport, Harvester,
+    StoreOutcome,
 };
 use lodeseek_net::egress::{Egress, EgressPolicy};
 use loopback::{Asked, Heap, Portal, Reply, again, counted, folder, harvest, id, options};
@@ -15,7 +16,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 const PREFIXES: &str =
     "@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .\n";
@@ -873,6 +875,65 @@ fn a_list_that_is_read_as_one_page_removes_nothing() {
         "{}",
         reasons(&report)
     );
+}
+
+fn options_of_short_silence() -> HarvestOptions {
+    HarvestOptions {
+        downloads: Downloads::Content,
+        max_silence: Duration::from_millis(300),
+        ..options()
+    }
+}
+
+/// The host accepts connections and sends nothing.
+#[test]
+fn a_silent_host_is_requested_once() {
+    let pause = Duration::from_secs(20);
+    let portal = Portal::start(move |asked| match asked.path.as_str() {
+        "/feed" => {
+            let mut feed = PREFIXES.to_owned();
+            for number in 1..4 {
+                let _ = write!(
+                    feed,
+                    "{}<http://e.org/set/s{number}> dcat:distribution [ dcat:downloadURL </{number}.nt> ] .\n",
+                    described(number, "Set")
+                );
+            }
+            Reply::turtle(feed)
+        }
+        "/robots.txt" => Reply::status(404),
+        _ => {
+            thread::sleep(pause);
+            Reply::status(404)
+        }
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    let started = Instant::now();
+    let options = options_of_short_silence();
+    let report = harvest(&portal, "/feed", folder.path(), &mut heap, options.clone());
+    assert_eq!(
+        (heap.titles.len(), report.failed_files.len()),
+        (3, 3),
+        "{report:#?}"
+    );
+    for failure in &report.failed_files {
+        assert!(
+            failure.reason.contains("the host sent nothing"),
+            "{failure:?}"
+        );
+    }
+    let asked = portal.asked();
+    assert_eq!(
+        asked.iter().filter(|path| path.ends_with(".nt")).count(),
+        1,
+        "{asked:?}"
+    );
+    let report = harvest(&portal, "/silent", folder.path(), &mut heap, options);
+    assert!(
+        reasons(&report).contains("the host sent nothing") && heap.removed.is_empty(),
+        "{report:#?}"
+    );
+    assert!(started.elapsed() < pause);
 }
 
 #[test]

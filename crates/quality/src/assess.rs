@@ -6,6 +6,7 @@ use super::description::Node;
 use super::indicator::Indicator as I;
 use super::{Assessment, Finding, Outcome, UrlChecks, Violation};
 use lodeseek_catalog::application_profile::standard_node;
+use lodeseek_catalog::is_stated_license;
 use lodeseek_profile::Summary;
 use lodeseek_rdf::vocab::{dcat, dcterms, lodeseek};
 use lodeseek_rdf::{TripleGraph, repair_encoding, to_prefixed_name};
@@ -421,10 +422,15 @@ fn check_formats(part: Node<'_>) -> [Finding; 3] {
 
 /// Assesses licence and rights: those of the distribution, else of the dataset.
 fn check_terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
-    let declared = find_value(nodes, dcterms::LICENSE);
+    let mut licenses = nodes.iter().flat_map(|node| node.objects(dcterms::LICENSE));
+    let declared = licenses.find(|value| states_license(*value));
+    let reason = match find_value(nodes, dcterms::LICENSE) {
+        Some(value) => format!("\"{}\" states no licence", format_whole_value(value)),
+        None => "there is no dct:license".to_owned(),
+    };
     let license = match declared {
         Some(value) => met(I::License, format_whole_value(value)),
-        None => missed(I::License, "there is no dct:license"),
+        None => missed(I::License, reason.as_str()),
     };
     let listed = match declared {
         Some(value) if is_known_license(value) => met(I::LicenseListed, value.term().text()),
@@ -435,13 +441,27 @@ fn check_terms_of_use(nodes: &[Node<'_>]) -> [Finding; 3] {
                 format_whole_value(value)
             ),
         ),
-        None => missed(I::LicenseListed, "there is no dct:license"),
+        None => missed(I::LicenseListed, reason),
     };
     let rights = match find_value(nodes, dcterms::RIGHTS) {
         Some(value) => met(I::Rights, format_value(value)),
         None => missed(I::Rights, "there is no dct:rights"),
     };
     [license, listed, rights]
+}
+
+/// Returns true if a value and its label state a licence. Texts such as `notspecified` state none.
+fn states_license(value: Node<'_>) -> bool {
+    if value.term().text().trim().is_empty() {
+        return false;
+    }
+    if let Some(iri) = value.iri()
+        && !is_stated_license(iri)
+    {
+        return false;
+    }
+    let name = value.name();
+    name.is_empty() || is_stated_license(&name)
 }
 
 /// Returns true if a value is the IRI of a known licence, or an id such as `CC-BY-4.0`, for which the portal publishes the IRI.

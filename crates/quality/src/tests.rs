@@ -238,6 +238,20 @@ fn every_indicator_is_missed_where_it_is_lacking() {
         ),
         (I::License, without("dct:license")),
         (
+            I::License,
+            instead(
+                "<https://creativecommons.org/licenses/by/4.0/>",
+                "\"Not stated in repository\"",
+            ),
+        ),
+        (
+            I::License,
+            instead(
+                "<https://creativecommons.org/licenses/by/4.0/>",
+                "<http://www.opendefinition.org/licenses/notspecified>",
+            ),
+        ),
+        (
             I::LicenseListed,
             instead(
                 "<https://creativecommons.org/licenses/by/4.0/>",

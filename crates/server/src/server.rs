@@ -76,7 +76,7 @@ pub struct ServeOptions {
     pub branding: Branding,
     /// Task that runs beside the server. If there is one, the home is opened for writing.
     pub background: Option<Background>,
-    /// Sources that this task harvests, for the operator's pages.
+    /// Sources of the configuration that this task harvests, for the operator's pages.
     pub schedule: Vec<ScheduledSource>,
     /// Access rule of the operator's routes.
     pub operators: Operators,

@@ -96,7 +96,7 @@ impl AppState {
         self
     }
 
-    /// Sets the sources that a background task harvests: the operator's page lists them. Default: none.
+    /// Sets the sources of the configuration that a background task harvests: the operator's page lists them. Default: none.
     #[must_use]
     pub fn with_schedule(mut self, sources: &[ScheduledSource]) -> Self {
         self.changes.schedule = sources.into();

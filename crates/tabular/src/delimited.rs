@@ -6,26 +6,23 @@ use crate::limits::{MAX_RECORD_BYTES, MAX_SNIFF_BYTES};
 use crate::output::Output;
 use crate::table::{FormatFacts, Rows, TablePlace, read_table};
 use csv::StringRecord;
-use lodeseek_rdf::dump::Refusal;
+use lodeseek_rdf::dump::{Refusal, read_beginning};
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read};
 use std::rc::Rc;
 
 /// Reads a text table. `expected` is the delimiter that the name or the media type suggests.
 pub(crate) fn read(
-    mut reader: impl Read,
+    reader: impl Read,
     expected: Option<u8>,
     place: &TablePlace<'_>,
     output: &mut Output<'_>,
 ) -> io::Result<()> {
-    let mut head = Vec::new();
-    (&mut reader)
-        .take(MAX_SNIFF_BYTES as u64)
-        .read_to_end(&mut head)?;
-    let is_whole = head.len() < MAX_SNIFF_BYTES;
-    let encoding = TextEncoding::detect(&head, is_whole);
-    let sample = encoding.decode_sample(&head);
+    let beginning = read_beginning(reader, MAX_SNIFF_BYTES)?;
+    let is_whole = beginning.is_whole;
+    let encoding = TextEncoding::detect(&beginning.bytes, is_whole);
+    let sample = encoding.decode_sample(&beginning.bytes);
     let dialect = Dialect::detect(&sample, is_whole, expected);
     drop(sample);
     let format = FormatFacts {
@@ -40,7 +37,7 @@ pub(crate) fn read(
     };
     let bytes = Rc::new(ByteCounts::default());
     let text = CountedReader {
-        inner: encoding.decode(Cursor::new(head).chain(reader)),
+        inner: encoding.decode(beginning.reader),
         limit: output.limits().document_bytes,
         bytes: Rc::clone(&bytes),
     };

@@ -10,7 +10,7 @@ use crate::table::{FormatFacts, Rows, TablePlace, file_stem, read_table};
 use crate::value::{OwnedEvent, Value, next_event, read_value};
 use csv::StringRecord;
 use json_event_parser::ReaderJsonParser;
-use lodeseek_rdf::dump::Refusal;
+use lodeseek_rdf::dump::{Refusal, read_beginning};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -18,16 +18,13 @@ use std::rc::Rc;
 
 /// Reads a JSON document.
 pub(crate) fn read(
-    mut reader: impl Read,
+    reader: impl Read,
     place: &TablePlace<'_>,
     output: &mut Output<'_>,
 ) -> io::Result<()> {
-    let mut head = Vec::new();
-    (&mut reader)
-        .take(MAX_SNIFF_BYTES as u64)
-        .read_to_end(&mut head)?;
-    let encoding = TextEncoding::detect(&head, head.len() < MAX_SNIFF_BYTES);
-    let beginning = Beginning::read(encoding.decode(Cursor::new(head).chain(reader)));
+    let head = read_beginning(reader, MAX_SNIFF_BYTES)?;
+    let encoding = TextEncoding::detect(&head.bytes, head.is_whole);
+    let beginning = Beginning::read(encoding.decode(head.reader));
     let sample = String::from_utf8_lossy(&beginning.bytes).into_owned();
     let is_whole = beginning.is_whole;
     let bytes = Rc::new(Cell::new(0));

@@ -20,11 +20,11 @@ use crate::output::Output;
 use crate::table::{ColumnDescription, FormatFacts, Rows, TablePlace, read_table};
 use crate::values::{ColumnType, common_type};
 use csv::StringRecord;
-use lodeseek_rdf::dump::Refusal;
+use lodeseek_rdf::dump::{Refusal, read_beginning};
 use lodeseek_rdf::vocab::rdfs;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// Name of the format in reports.
 const FORMAT: &str = "PX";
@@ -59,22 +59,15 @@ pub(crate) fn begins_with_px(text: &str) -> bool {
 
 /// Reads a file.
 pub(crate) fn read(
-    mut content: impl Read,
+    content: impl Read,
     place: &TablePlace<'_>,
     output: &mut Output<'_>,
 ) -> io::Result<()> {
-    let mut head = Vec::new();
-    (&mut content)
-        .take(MAX_SNIFF_BYTES as u64)
-        .read_to_end(&mut head)?;
-    let encoding = TextEncoding::detect(&head, head.len() < MAX_SNIFF_BYTES);
-    let encoding = encoding.with_declared(find_codepage(&head));
+    let beginning = read_beginning(content, MAX_SNIFF_BYTES)?;
+    let encoding = TextEncoding::detect(&beginning.bytes, beginning.is_whole);
+    let encoding = encoding.with_declared(find_codepage(&beginning.bytes));
     let limit = output.limits().document_bytes;
-    let mut text = BufReader::new(
-        encoding
-            .decode(Cursor::new(head).chain(content))
-            .take(limit),
-    );
+    let mut text = BufReader::new(encoding.decode(beginning.reader).take(limit));
     let keywords = read_keywords(&mut text)?;
     let cube = Cube::new(&keywords)?;
     let (roles, types, columns) = cube.describe(&keywords);

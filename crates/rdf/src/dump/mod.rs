@@ -14,6 +14,7 @@
 //!
 //! The reader never accesses the network, and member names of archives are never used as paths.
 
+mod beginning;
 mod format;
 mod hdt;
 mod jsonld;
@@ -31,6 +32,7 @@ mod xml_root;
 mod xml_scope;
 mod xml_tags;
 
+pub use beginning::{Beginning, read_beginning};
 pub use format::Syntax;
 pub use plain_text::{DecodedText, decode_text};
 pub use repair::{correct_language_tag, percent_encode, repair_iri};
@@ -611,18 +613,19 @@ impl ReadContext<'_> {
         let Some(tables) = self.tables else {
             return Some(reader);
         };
-        let (head, mut reader) = match unpack::peek(reader, MAX_RECOGNIZED_BYTES) {
-            Ok(peeked) => peeked,
+        let beginning = match read_beginning(reader, MAX_RECOGNIZED_BYTES) {
+            Ok(beginning) => beginning,
             Err(error) => {
                 record_error(report, &error);
                 return None;
             }
         };
+        let mut reader = beginning.reader;
         let document = DocumentHead {
             name,
             media_type: self.media_type,
-            bytes: &head,
-            is_whole: head.len() < MAX_RECOGNIZED_BYTES,
+            bytes: &beginning.bytes,
+            is_whole: beginning.is_whole,
             path: self
                 .path
                 .filter(|_| report.layers.is_empty() && !name.contains('!')),
@@ -701,13 +704,17 @@ fn read_document(
     base: &str,
     sink: &mut Sink<'_>,
 ) -> io::Result<()> {
-    let (head, reader) = unpack::peek(reader, hdt::MAGIC.len())?;
-    if head == hdt::MAGIC {
+    let beginning = read_beginning(reader, hdt::MAGIC.len())?;
+    if beginning.bytes == hdt::MAGIC {
         sink.report.syntax = Some(Syntax::Hdt);
-        return hdt::read(reader, sink);
+        return hdt::read(beginning.reader, sink);
     }
-    let mut text = text::to_utf8(reader)?;
-    let syntax = format::detect(name, announced, text.head())?;
+    let mut text = text::to_utf8(beginning.reader)?;
+    let syntax = match format::detect(name, announced, text.head()) {
+        Ok(syntax) => syntax,
+        // The beginning of a document that breaks off may be too short.
+        Err(refusal) => return Err(text.take_failure().unwrap_or_else(|| refusal.into())),
+    };
     sink.report.syntax = Some(syntax);
     let budget = Rc::clone(&sink.budget);
     let limit = sink.limits.document_bytes;

@@ -993,6 +993,107 @@ fn compressions_and_archives() {
     );
 }
 
+/// Returns a Zstandard frame of two uncompressed blocks, [`NT`] and the beginning of another statement.
+fn zstd_blocks() -> Vec<u8> {
+    let nt = NT.as_bytes();
+    // A window of 1 KiB, and no checksum. The lowest bit of a block's header is set in the last one.
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x00];
+    let header = (nt.len() as u32) << 3;
+    frame.extend_from_slice(&header.to_le_bytes()[..3]);
+    frame.extend_from_slice(nt);
+    frame.extend_from_slice(&[(5 << 3) | 1, 0, 0]);
+    frame.extend_from_slice(b"<http");
+    frame
+}
+
+/// The files are shorter than what is read ahead to detect their format.
+#[test]
+fn a_short_file_that_breaks_off_keeps_what_precedes_the_break() {
+    let text: String = (0..10)
+        .map(|number| {
+            format!(
+                "<http://e/a{number}> <http://e/p> \"{}\" .\n",
+                number * 7919
+            )
+        })
+        .collect();
+    let nt = text.as_bytes();
+    let turtle = format!("{PREFIX}e:a e:p 1 .\n{text}");
+    let xml = format!(
+        "<r:RDF xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:e=\"http://e/\">\n{}</r:RDF>",
+        "<e:C r:about=\"http://e/a\"/><e:D r:about=\"http://e/b\"/>\n".repeat(3)
+    );
+    let utf16: Vec<u8> = format!("\u{feff}{text}")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let cases = [
+        ("a.nt.gz", gzip(nt), 12),
+        ("a.ttl.gz", gzip(turtle.as_bytes()), 12),
+        ("a.rdf.gz", gzip(xml.as_bytes()), 12),
+        ("a.utf16.nt.gz", gzip(&utf16), 12),
+        // A block of bzip2 is decompressed as a whole: what is missing is the end of the file.
+        ("a.nt.bz2", bzip2(nt), 6),
+        ("a.nt.xz", xz(nt), 44),
+        ("b.nt.xz", xz(nt), 12),
+        ("a.nt.zst", zstd_blocks(), 2),
+        ("a.nt.zst", ZSTD.to_vec(), 2),
+        ("a.tar.gz", gzip(&tar(&[("a.nt", nt)])), 20),
+    ];
+    for (name, bytes, missing) in cases {
+        let (triples, reports) =
+            read_with(Limits::default(), name, &bytes[..bytes.len() - missing]);
+        assert!(!triples.is_empty(), "{name}: {reports:?}");
+        assert!(
+            reports
+                .iter()
+                .any(|report| report.outcome.is_failure() && !report.problems.is_empty()),
+            "{name}: {reports:?}"
+        );
+        let report = &reports[0];
+        if reports.len() == 1 {
+            assert_eq!(report.outcome, Outcome::Truncated, "{name}: {reports:?}");
+            let problem = report.problems.last().expect("a problem");
+            assert!(
+                problem.message.ends_with("; the rest was not read"),
+                "{name}: {problem}"
+            );
+        }
+    }
+    // Without a statement before the break, the reason is that of the compression.
+    let packed = gzip(nt);
+    let (triples, reports) = read_with(Limits::default(), "dump", &packed[..20]);
+    assert!(triples.is_empty(), "{reports:?}");
+    assert_eq!(reports[0].outcome, Outcome::Unreadable, "{reports:?}");
+}
+
+/// The directory of a zip archive is at its end.
+#[test]
+fn a_zip_archive_that_breaks_off_keeps_its_first_members() {
+    let second = NT.replace("/a>", "/b>");
+    let archive = zip(&[("a.nt", NT.as_bytes()), ("b.nt", second.as_bytes())]);
+    let directory = memchr::memmem::find(&archive, b"PK\x01\x02").expect("a directory");
+    // The file breaks off in the directory, then in the content of the second member.
+    for (length, complete) in [(directory + 10, 2), (directory - 8, 1)] {
+        let (triples, reports) = read_with(Limits::default(), "a.zip", &archive[..length]);
+        assert!(triples.len() >= complete, "{reports:?}");
+        let outcomes = reports.iter().map(|report| report.outcome);
+        assert_eq!(
+            outcomes
+                .filter(|&outcome| outcome == Outcome::Complete)
+                .count(),
+            complete,
+            "{reports:?}"
+        );
+        let last = reports.last().expect("a report");
+        assert_eq!(last.outcome, Outcome::Unreadable, "{reports:?}");
+        assert!(
+            last.problems[0].message.contains("may be truncated"),
+            "{last:?}"
+        );
+    }
+}
+
 /// A long name is small when compressed. The library alone would read it whole.
 #[test]
 fn names_of_archive_members_are_cut() {

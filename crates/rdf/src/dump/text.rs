@@ -1,6 +1,7 @@
 //! Conversion to UTF-8: byte order marks, encodings declared in XML, and stray bytes that are not UTF-8.
 
 use super::Problem;
+use super::beginning::read_beginning;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use std::io::{self, Read};
@@ -23,20 +24,18 @@ pub(super) struct Utf8Text<'r> {
     stray: u64,
     stray_lines: Vec<u64>,
     ended: bool,
+    /// Error that ended the document, which is reported after the text before it.
+    failure: Option<io::Error>,
 }
 
 /// Detects the encoding and converts the document to UTF-8.
-pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
-    let mut head = Vec::with_capacity(HEAD_BYTES);
-    (&mut reader)
-        .take(HEAD_BYTES as u64)
-        .read_to_end(&mut head)?;
-    let declared = xml_encoding(&head);
-    let has_mark = Encoding::for_bom(&head).is_some();
+pub(super) fn to_utf8(reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
+    let beginning = read_beginning(reader, HEAD_BYTES)?;
+    let declared = xml_encoding(&beginning.bytes);
+    let has_mark = Encoding::for_bom(&beginning.bytes).is_some();
     let encoding = declared
         .filter(|_| !has_mark)
         .filter(|encoding| *encoding != encoding_rs::UTF_8);
-    let chained = io::Cursor::new(head).chain(reader);
     let decoded: Box<dyn Read> = if has_mark || encoding.is_some() {
         Box::new(
             DecodeReaderBytesBuilder::new()
@@ -44,10 +43,10 @@ pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>
                 .bom_override(true)
                 .strip_bom(true)
                 .utf8_passthru(true)
-                .build(chained),
+                .build(beginning.reader),
         )
     } else {
-        Box::new(chained)
+        beginning.reader
     };
     let mut text = Utf8Text {
         reader: decoded,
@@ -58,9 +57,15 @@ pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>
         stray: 0,
         stray_lines: Vec::new(),
         ended: false,
+        failure: None,
     };
-    while text.ready.len() < HEAD_BYTES && !text.ended {
-        text.fill()?;
+    while text.ready.len() < HEAD_BYTES && !text.ended && text.failure.is_none() {
+        text.failure = text.fill().err();
+    }
+    if text.ready.is_empty()
+        && let Some(error) = text.take_failure()
+    {
+        return Err(error);
     }
     strip_mark(&mut text.ready);
     blank_xml_encoding(&mut text.ready);
@@ -117,6 +122,11 @@ impl Utf8Text<'_> {
     /// Returns the first bytes of the text.
     pub(super) fn head(&self) -> &[u8] {
         &self.ready[self.position..]
+    }
+
+    /// Returns the error that ended the document while its first bytes were read. Afterwards, the text ends without it.
+    pub(super) fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
     }
 
     /// Returns the repairs of the text.
@@ -199,6 +209,9 @@ impl Utf8Text<'_> {
 impl Read for Utf8Text<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.position == self.ready.len() {
+            if let Some(error) = self.take_failure() {
+                return Err(error);
+            }
             if self.ended {
                 return Ok(0);
             }

@@ -1,9 +1,12 @@
 //! Compressions and archives: detected by their magic bytes, decompressed within limits.
 
+use super::beginning::read_beginning;
 use super::{FileReport, Limits, ReadContext, Refusal};
+use lzma_rust2::{Action, Status, XzStream};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder, StreamingDecoder};
 use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -114,25 +117,62 @@ impl<R: Read> Read for DecompressedOutput<R> {
     }
 }
 
-/// Decoder of consecutive Zstandard frames. The decoder of the library stops after the first frame.
+/// An empty last block of a Zstandard frame, and a checksum, which the decoder does not verify.
+const ZSTD_FRAME_END: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
+
+/// Decoder of consecutive Zstandard frames. The decoder of the library stops after the first frame. At an error, it keeps back the last
+/// window of decoded bytes, which may be the whole content: they are returned before the error.
 struct ZstdFrames<R: Read> {
-    decoder:
-        Option<ruzstd::decoding::StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>>,
+    decoder: Option<StreamingDecoder<BufReader<R>, FrameDecoder>>,
     source: Option<BufReader<R>>,
+    /// Error that ended the frame.
+    failure: Option<io::Error>,
+}
+
+impl<R: Read> ZstdFrames<R> {
+    fn new(source: R) -> Self {
+        Self {
+            decoder: None,
+            source: Some(BufReader::new(source)),
+            failure: None,
+        }
+    }
+
+    /// Reads from the current frame. Returns 0 bytes at its end, and at an error after which nothing is left.
+    fn read_frame(&mut self, buffer: &mut [u8]) -> usize {
+        let Some(decoder) = &mut self.decoder else {
+            return 0;
+        };
+        match decoder.read(buffer) {
+            Ok(read) => read,
+            Err(error) => {
+                self.failure = Some(error);
+                // The end of a frame releases the bytes of the window.
+                let ended = decoder
+                    .decoder
+                    .decode_blocks(&ZSTD_FRAME_END[..], BlockDecodingStrategy::All);
+                match ended {
+                    Ok(_) => decoder.read(buffer).unwrap_or(0),
+                    Err(_) => 0,
+                }
+            }
+        }
+    }
 }
 
 impl<R: Read> Read for ZstdFrames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            if let Some(decoder) = &mut self.decoder {
-                let read = decoder.read(buffer)?;
-                if read > 0 || buffer.is_empty() {
-                    return Ok(read);
-                }
-                self.source = self
-                    .decoder
-                    .take()
-                    .map(ruzstd::decoding::StreamingDecoder::into_inner);
+            let read = self.read_frame(buffer);
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            if let Some(error) = self.failure.take() {
+                self.decoder = None;
+                return Err(error);
+            }
+            if let Some(decoder) = self.decoder.take() {
+                self.source = Some(decoder.into_inner());
             }
             let Some(mut source) = self.source.take() else {
                 return Ok(0);
@@ -140,25 +180,83 @@ impl<R: Read> Read for ZstdFrames<R> {
             if source.fill_buf()?.is_empty() {
                 return Ok(0);
             }
-            let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(
-                source,
-                MAX_DECODER_BYTES,
-            );
+            let decoder = StreamingDecoder::new_with_max_window_size(source, MAX_DECODER_BYTES);
             self.decoder = Some(decoder.map_err(io::Error::other)?);
         }
     }
 }
 
+/// Decoder of xz. That of the library which is a reader drops the bytes that it has decoded before an error.
+struct XzDecoder<R: Read> {
+    stream: XzStream,
+    source: BufReader<R>,
+    /// Error that ended the stream.
+    failure: Option<io::Error>,
+    has_ended: bool,
+}
+
+impl<R: Read> XzDecoder<R> {
+    fn new(source: R) -> Self {
+        Self {
+            stream: XzStream::new_mem_limit(true, (MAX_DECODER_BYTES / 1024) as u32),
+            source: BufReader::new(source),
+            failure: None,
+            has_ended: false,
+        }
+    }
+
+    /// Decodes from the source into the buffer, which is not empty. Returns the number of bytes decoded, also before an error.
+    fn decode(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let input = self.source.fill_buf()?;
+        let action = if input.is_empty() {
+            Action::Finish
+        } else {
+            Action::Run
+        };
+        let (before_in, before_out) = (self.stream.total_in(), self.stream.total_out());
+        let result = self.stream.process(input, buffer, action);
+        // The totals also count what a call has decoded before its error.
+        let consumed = (self.stream.total_in() - before_in) as usize;
+        let produced = (self.stream.total_out() - before_out) as usize;
+        self.source.consume(consumed);
+        match result {
+            Ok(result) => {
+                self.has_ended = result.status == Status::StreamEnd;
+                if consumed == 0 && produced == 0 && !self.has_ended {
+                    self.failure = Some(io::Error::other("the xz stream cannot be decoded"));
+                }
+            }
+            Err(error) => self.failure = Some(error),
+        }
+        Ok(produced)
+    }
+}
+
+impl<R: Read> Read for XzDecoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if let Some(error) = self.failure.take() {
+                self.has_ended = true;
+                return Err(error);
+            }
+            if self.has_ended {
+                return Ok(0);
+            }
+            let decoded = self.decode(buffer)?;
+            if decoded > 0 {
+                return Ok(decoded);
+            }
+        }
+    }
+}
+
 /// Returns the first bytes of a reader, and a reader that starts with these bytes again.
-pub(super) fn peek<'r>(
-    mut reader: impl Read + 'r,
-    max_bytes: usize,
-) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
-    let mut head = Vec::new();
-    (&mut reader)
-        .take(max_bytes as u64)
-        .read_to_end(&mut head)?;
-    Ok((head.clone(), Box::new(Cursor::new(head).chain(reader))))
+fn peek<'r>(reader: impl Read + 'r, max_bytes: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
+    let beginning = read_beginning(reader, max_bytes)?;
+    Ok((beginning.bytes, beginning.reader))
 }
 
 fn open_decoder<'r>(
@@ -169,17 +267,8 @@ fn open_decoder<'r>(
     match layer {
         Layer::Gzip => limit_output(flate2::read::MultiGzDecoder::new(reader), budget),
         Layer::Bzip2 => limit_output(bzip2::read::MultiBzDecoder::new(reader), budget),
-        Layer::Xz => limit_output(
-            lzma_rust2::XzReader::new_mem_limit(reader, true, (MAX_DECODER_BYTES / 1024) as u32),
-            budget,
-        ),
-        Layer::Zstd => limit_output(
-            ZstdFrames {
-                decoder: None,
-                source: Some(BufReader::new(reader)),
-            },
-            budget,
-        ),
+        Layer::Xz => limit_output(XzDecoder::new(reader), budget),
+        Layer::Zstd => limit_output(ZstdFrames::new(reader), budget),
         Layer::Zip | Layer::Tar => reader,
     }
 }
@@ -578,6 +667,10 @@ fn zip_members(
 
 /// Calls `each` with the content and the name of every file of a zip archive, or with the error of a member that cannot be opened.
 /// Folders and links are left out.
+///
+/// # Errors
+/// If the archive is over a limit, or its directory cannot be read. The members before the place where the file breaks off are read
+/// nevertheless.
 fn each_zip_file(
     file: File,
     limit: usize,
@@ -585,7 +678,16 @@ fn each_zip_file(
     mut each: impl FnMut(io::Result<Box<dyn Read + '_>>, &str) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut bytes_left = file.metadata()?.len();
-    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
+    let mut archive = match zip::ZipArchive::new(BufReader::new(&file)) {
+        Ok(archive) => archive,
+        Err(error) => {
+            each_member_before_break(&file, limit, budget, each)?;
+            let reason = "the directory at the end of the archive cannot be read";
+            return Err(io::Error::other(format!(
+                "{reason} ({error}): the file may be truncated"
+            )));
+        }
+    };
     if archive.len() > limit {
         return Err(Refusal::MemberCount { limit }.into());
     }
@@ -613,6 +715,42 @@ fn each_zip_file(
         budget
             .consumed
             .set(budget.consumed.get() + entry.compressed_size());
+        each(
+            Ok(Box::new(DecompressedOutput {
+                inner: entry,
+                budget: Rc::clone(budget),
+            })),
+            &member,
+        )?;
+    }
+    Ok(())
+}
+
+/// Calls `each` with the content and the name of the files of a zip archive whose directory is missing, in the order of the file. Ends
+/// where no further member begins, or its length is not stated before its content.
+fn each_member_before_break(
+    mut file: &File,
+    limit: usize,
+    budget: &Rc<DecompressionBudget>,
+    mut each: impl FnMut(io::Result<Box<dyn Read + '_>>, &str) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut bytes_left = file.metadata()?.len();
+    io::Seek::rewind(&mut file)?;
+    let mut reader = BufReader::new(file);
+    let mut count = 0;
+    while let Ok(Some(entry)) = zip::read::read_zipfile_from_stream(&mut reader) {
+        if count >= limit {
+            return Err(Refusal::MemberCount { limit }.into());
+        }
+        count += 1;
+        // The header may state any length. What is not in the file is no compressed content.
+        let compressed = entry.compressed_size().min(bytes_left);
+        bytes_left -= compressed;
+        if entry.is_dir() {
+            continue;
+        }
+        let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        budget.consumed.set(budget.consumed.get() + compressed);
         each(
             Ok(Box::new(DecompressedOutput {
                 inner: entry,

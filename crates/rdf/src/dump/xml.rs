@@ -8,6 +8,7 @@
 //! the parser in the middle of an element would corrupt its stack. An error in XML or in the grammar of RDF/XML ends the file, because
 //! the nesting is unknown after it.
 
+use super::beginning::FailedReader;
 use super::xml_literal::canonical_xml;
 use super::xml_scope::ScopeGuard;
 use super::xml_tags::{TagNotes, TagRewriter, expand};
@@ -30,11 +31,16 @@ const MAX_ATTRIBUTES: u32 = 10_000;
 
 pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Result<()> {
     let mut start = Vec::new();
-    let (prolog, rest, entities, values) = loop {
+    let (prolog, rest, entities, values, failure) = loop {
         let seen = start.len();
-        (&mut reader).take(8 << 10).read_to_end(&mut start)?;
-        let whole = start.len() == seen;
-        if let Some(prolog) = read_prolog(&start, whole)? {
+        // An error is reported after the statements before it.
+        let failure = (&mut reader).take(8 << 10).read_to_end(&mut start).err();
+        let whole = failure.is_some() || start.len() == seen;
+        let prolog = match read_prolog(&start, whole) {
+            Ok(prolog) => prolog,
+            Err(refusal) => return Err(failure.unwrap_or_else(|| refusal.into())),
+        };
+        if let Some(prolog) = prolog {
             let entities = entity_lengths(&prolog.entities, sink.limits)?;
             let values = expand_entities(&prolog.entities);
             break (
@@ -42,6 +48,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
                 start[prolog.end..].to_vec(),
                 entities,
                 values,
+                failure,
             );
         }
         if start.len() > MAX_PROLOG_BYTES {
@@ -56,7 +63,7 @@ pub(super) fn read(mut reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io
     let is_closed = Rc::new(Cell::new(false));
     let line = 1 + memchr::memchr_iter(b'\n', &prolog).count() as u64;
     let guard = LimitGuard {
-        inner: io::Cursor::new(rest).chain(reader),
+        inner: io::Cursor::new(rest).chain(FailedReader::new(failure, reader)),
         token_limit: sink.limits.token_bytes / max_amplification(&entities),
         nesting_limit: sink.limits.nesting,
         state: MarkupState::Text,

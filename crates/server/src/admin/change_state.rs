@@ -24,7 +24,7 @@ pub(crate) struct ChangeState {
     pub(crate) setting_files: SettingFiles,
     /// Folder of the backups that operators request in a browser.
     pub(crate) backup_folder: Option<Arc<Path>>,
-    /// Sources that a background task harvests.
+    /// Sources of the configuration that a background task harvests.
     pub(crate) schedule: Arc<[ScheduledSource]>,
 }
 

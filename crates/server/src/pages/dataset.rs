@@ -16,7 +16,7 @@ use crate::error::ApiError;
 use crate::example_queries::example_queries;
 use crate::portal::cite::Citation;
 use crate::portal::metadata::{File, PortalMetadata};
-use crate::portal::{is_stated_license, license_label, schema_org, signposting};
+use crate::portal::{license_label, schema_org, signposting};
 use crate::public_url::LinkBase;
 use crate::site::Client;
 use crate::sparql::MAX_ADDRESS_BYTES;
@@ -714,7 +714,7 @@ fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
             .first_year()
             .map(|year| ValueView::plain(year.to_string())),
     );
-    if let Some(license) = card.licenses().find(|license| is_stated_license(license)) {
+    if let Some(license) = card.licenses().next() {
         values.push(ValueView {
             text: license_label(license),
             ..ValueView::web(license)
@@ -725,8 +725,7 @@ fn byline(page: &PageContext, card: &Card) -> Vec<ValueView> {
 
 fn fact_list(page: &PageContext, card: &Card) -> Vec<FactView> {
     let metadata = &card.metadata;
-    let stated = card.licenses().filter(|text| is_stated_license(text));
-    let license = stated.map(|text| ValueView {
+    let license = card.licenses().map(|text| ValueView {
         text: license_label(text),
         ..ValueView::web(text)
     });

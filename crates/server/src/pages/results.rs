@@ -17,7 +17,7 @@ use crate::parameters::{
     Pairs, check_query, examples, filter, filter_parameters, invalid_parameters, parse_duplicates,
     parse_model, parse_order, parse_snippet, query_syntax,
 };
-use crate::portal::{is_stated_license, license_label};
+use crate::portal::license_label;
 use crate::site::Client;
 use crate::text::{href, is_web, segment, shorten};
 use askama::Template;
@@ -1439,7 +1439,7 @@ fn card_badges(card: &Card) -> Vec<Badge> {
             title: all.clone(),
         });
     }
-    if let Some(license) = card.licenses().find(|license| is_stated_license(license)) {
+    if let Some(license) = card.licenses().next() {
         badges.push(Badge {
             text: shorten(&license_label(license), 28),
             title: license.to_owned(),

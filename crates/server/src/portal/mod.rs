@@ -16,7 +16,7 @@ pub(crate) mod schema_org;
 pub(crate) mod signposting;
 mod sitemap;
 
-pub(crate) use ckan::{is_stated_license, license_label};
+pub(crate) use ckan::license_label;
 
 use crate::AppState;
 use crate::localized::Localized;

@@ -5,7 +5,9 @@ use crate::portal::metadata::{
     AgentKind, Checksum, File, Party, PortalMetadata, Term, distinct, iso_date,
 };
 use crate::text::{is_fragment_of, is_web};
-use lodeseek_catalog::{BoundingBox, Node, Period, Scheme, Value as ObjectValue, Work, plain_text};
+use lodeseek_catalog::{
+    BoundingBox, Node, Period, Scheme, Value as ObjectValue, Work, is_stated_license, plain_text,
+};
 use lodeseek_engine::{Card, PlaceCoverage};
 use lodeseek_rdf::{local_name, vocab, words};
 use serde_json::{Map, Value, json};
@@ -251,7 +253,8 @@ fn format_work(work: &Work, dataset: &str) -> Value {
 
 /// Returns the licence: its address, or a work with its name.
 fn format_license(license: Option<&str>) -> Value {
-    match license.map(str::trim).filter(|text| !text.is_empty()) {
+    let license = license.map(str::trim);
+    match license.filter(|text| is_stated_license(text)) {
         Some(address) if is_web(address) => json!(address),
         Some(name) => json!({ "@type": "CreativeWork", "name": plain_text(name) }),
         None => Value::Null,

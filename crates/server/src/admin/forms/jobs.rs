@@ -1,7 +1,8 @@
 //! Jobs, backups and the audit log.
 
 use super::datasets::edit_address;
-use super::{Fields, Nav, Operator, queue_change};
+use super::sources::format_interval;
+use super::{Fields, Nav, Operator, job_address, queue_change};
 use crate::AppState;
 use crate::admin::management::management;
 use crate::admin::page::format_duration;
@@ -164,6 +165,15 @@ fn report_lines(result: &Value) -> Vec<String> {
         if let Some(number) = result[key].as_u64() {
             lines.push(format!("{name}: {number}"));
         }
+    }
+    if let Some(interval) = result.get("intervalSeconds") {
+        lines.push(match interval.as_u64() {
+            Some(seconds) => format!(
+                "harvested {}",
+                format_interval(Duration::from_secs(seconds))
+            ),
+            None => "harvested by no schedule any more".to_owned(),
+        });
     }
     for harvest in list_elements(&result["harvests"]) {
         for source in list_elements(&harvest["sources"]) {
@@ -366,7 +376,7 @@ pub(super) async fn cancel(
                 Ok(())
             })
             .await?;
-        Ok(Redirect::to(&format!("/operator/jobs?job={job}")).into_response())
+        Ok(Redirect::to(&job_address(job)).into_response())
     };
     operator.respond(&page, "jobs", answer).await
 }

@@ -275,7 +275,12 @@ async fn queue_change(
         _ => MAX_JOB_WAIT,
     };
     let job = queue(state, change, &operator.caller, wait).await?;
-    Ok(Redirect::to(&format!("/operator/jobs?job={}", job.id)).into_response())
+    Ok(Redirect::to(&job_address(job.id)).into_response())
+}
+
+/// Returns the address of the page of a job.
+fn job_address(job: u64) -> String {
+    format!("/operator/jobs?job={job}")
 }
 
 #[derive(Template)]

@@ -1,23 +1,32 @@
-//! Sources of descriptions, harvests and uploads.
+//! Sources of descriptions, their harvests and schedules, and uploads.
 
 use super::jobs::format_ago;
-use super::{Fields, Nav, Operator, queue_change};
+use super::{Fields, MAX_JOB_WAIT, Nav, Operator, job_address, queue_change};
 use crate::AppState;
-use crate::admin::management::{management, restrict};
+use crate::admin::management::{management, queue, restrict};
 use crate::admin::uploads::{SourceNaming, receive_sources};
 use crate::error::ApiError;
 use crate::pages::{PageContext, render};
 use crate::parameters::Pairs;
 use askama::Template;
 use axum::extract::{Query, Request, State};
-use axum::response::Response;
-use lodeseek_changes::{Change, HarvestRecord, Job, ScheduledSource, Scope, harvest_records};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use lodeseek_changes::{
+    Change, HarvestRecord, Job, JobState, ScheduleChange, ScheduledSource, Scope, StoredSchedule,
+    harvest_records, stored_schedules,
+};
 use lodeseek_engine::{CollectionDataset, list_datasets};
 use lodeseek_harvest::{HarvestRequest, is_address};
 use lodeseek_store::PastLoad;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Intervals of the forms in seconds: an hour, a day, a week.
+const INTERVALS: [u64; 3] = [3600, 86_400, 7 * 86_400];
+/// Maximum interval in seconds: a leap year.
+const MAX_INTERVAL_SECONDS: u64 = 366 * 86_400;
 
 /// A source of descriptions.
 #[derive(Default)]
@@ -32,12 +41,61 @@ struct SourceRow {
     recorded: String,
     /// If true, the last harvest downloaded files.
     is_download: bool,
-    /// Interval of its scheduled harvests; empty without a schedule.
-    every: String,
+    /// Schedule of the configuration in words; empty without one.
+    configured: String,
+    /// Interval of the schedule that operators have set, in seconds.
+    interval: Option<u64>,
+    /// If true, the scheduled harvests download files.
+    has_scheduled_download: bool,
     /// If false, it is a local path, which a request cannot name.
     is_address: bool,
     /// Number of other sources that were harvested together with it, under one name.
     others: usize,
+}
+
+impl SourceRow {
+    /// Returns the intervals to choose from.
+    fn choices(&self) -> Vec<IntervalChoice> {
+        interval_choices(self.interval)
+    }
+
+    /// Returns the schedule in words.
+    fn schedule(&self) -> String {
+        match self.interval {
+            _ if !self.configured.is_empty() => self.configured.clone(),
+            Some(seconds) => format_interval(Duration::from_secs(seconds)),
+            None => "never".to_owned(),
+        }
+    }
+}
+
+/// An interval to choose.
+struct IntervalChoice {
+    /// Value of the form.
+    value: String,
+    name: String,
+    is_selected: bool,
+}
+
+/// Returns the intervals to choose from: none, those of the forms, and the present one if it is another.
+fn interval_choices(present: Option<u64>) -> Vec<IntervalChoice> {
+    let mut intervals = INTERVALS.to_vec();
+    intervals.extend(present);
+    intervals.sort_unstable();
+    intervals.dedup();
+    let mut choices = vec![IntervalChoice {
+        value: "never".to_owned(),
+        name: "never".to_owned(),
+        is_selected: present.is_none(),
+    }];
+    for seconds in intervals {
+        choices.push(IntervalChoice {
+            value: seconds.to_string(),
+            name: format_interval(Duration::from_secs(seconds)),
+            is_selected: present == Some(seconds),
+        });
+    }
+    choices
 }
 
 #[derive(Template)]
@@ -45,7 +103,20 @@ struct SourceRow {
 struct SourcesPage {
     page: PageContext,
     nav: Nav,
+    /// Intervals of a new source.
+    choices: Vec<IntervalChoice>,
     sources: Vec<SourceRow>,
+}
+
+/// Jobs, loads, records and schedules of the harvests of a home.
+struct HarvestFacts<'h> {
+    jobs: &'h [Job],
+    loads: &'h [PastLoad],
+    records: &'h [HarvestRecord],
+    /// Schedules of the configuration.
+    configured: &'h [ScheduledSource],
+    /// Schedules that operators have set.
+    stored: &'h [StoredSchedule],
 }
 
 pub(super) async fn page(
@@ -55,17 +126,26 @@ pub(super) async fn page(
 ) -> Response {
     let answer = async {
         let jobs = management(&state)?.jobs.list();
-        let schedule = Arc::clone(&state.changes.schedule);
-        let (datasets, loads, records) = state
+        let configured = Arc::clone(&state.changes.schedule);
+        let (datasets, loads, records, stored) = state
             .work(|state| {
                 let datasets = list_datasets(&state.store)?;
-                let records = harvest_records(state.store.home());
-                Ok((datasets, state.store.past_loads()?, records))
+                let home = state.store.home();
+                let (records, stored) = (harvest_records(home), stored_schedules(home));
+                Ok((datasets, state.store.past_loads()?, records, stored))
             })
             .await?;
+        let facts = HarvestFacts {
+            jobs: &jobs,
+            loads: &loads,
+            records: &records,
+            configured: &configured,
+            stored: &stored,
+        };
         Ok(render(&SourcesPage {
             nav: operator.nav("sources"),
-            sources: source_rows(datasets, &jobs, &loads, &records, &schedule),
+            choices: interval_choices(None),
+            sources: source_rows(datasets, &facts),
             page: page.clone(),
         }))
     };
@@ -73,16 +153,20 @@ pub(super) async fn page(
 }
 
 /// Returns the addresses from which descriptions came, and the sources that are harvested on schedule.
-fn source_rows(
-    datasets: Vec<CollectionDataset>,
-    jobs: &[Job],
-    loads: &[PastLoad],
-    records: &[HarvestRecord],
-    schedule: &[ScheduledSource],
-) -> Vec<SourceRow> {
+fn source_rows(datasets: Vec<CollectionDataset>, facts: &HarvestFacts<'_>) -> Vec<SourceRow> {
+    let HarvestFacts {
+        jobs,
+        loads,
+        records,
+        configured,
+        stored,
+    } = facts;
     let mut sources: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    for scheduled in schedule {
-        sources.insert(scheduled.source.clone(), (0, String::new()));
+    let scheduled = configured.iter().map(|one| &one.request);
+    for request in scheduled.chain(stored.iter().map(|one| &one.request)) {
+        for source in &request.sources {
+            sources.insert(source.clone(), (0, String::new()));
+        }
     }
     for dataset in datasets {
         let Some(origin) = dataset.origin.filter(|origin| is_address(origin)) else {
@@ -106,7 +190,8 @@ fn source_rows(
             let ended = job.ended.unwrap_or(u64::MAX);
             record.is_none_or(|record| record.time <= ended)
         });
-        let scheduled = schedule.iter().find(|one| one.source == address);
+        let configured = configured.iter().find(|one| one.has_source(&address));
+        let stored = stored.iter().find(|one| one.has_source(&address));
         let recorded = match (record, load) {
             (Some(record), _) => format_ago(record.time),
             (None, Some(load)) => describe_load(load),
@@ -114,7 +199,16 @@ fn source_rows(
         };
         rows.push(SourceRow {
             recorded,
-            every: scheduled.map_or_else(String::new, |one| format_interval(one.every)),
+            configured: match configured {
+                Some(one) => format!("{} (configuration)", format_interval(one.every)),
+                None => String::new(),
+            },
+            interval: stored.map(|one| one.every),
+            has_scheduled_download: match (configured, stored) {
+                (Some(one), _) => one.request.download,
+                (None, Some(one)) => one.request.download,
+                (None, None) => false,
+            },
             is_address: is_address(&address),
             is_download: record.is_some_and(|record| record.request.download),
             others: record.map_or(0, |record| record.request.sources.len().saturating_sub(1)),
@@ -127,15 +221,40 @@ fn source_rows(
     rows
 }
 
-/// Formats an interval in the largest unit of which it is a multiple.
-fn format_interval(interval: Duration) -> String {
+/// Formats an interval in the largest unit of which it is a multiple: "every day", "every 6 hours".
+pub(super) fn format_interval(interval: Duration) -> String {
     let seconds = interval.as_secs();
-    for (unit, name) in [(86_400, "days"), (3600, "hours"), (60, "minutes")] {
+    let units = [
+        (7 * 86_400, "week"),
+        (86_400, "day"),
+        (3600, "hour"),
+        (60, "minute"),
+    ];
+    for (unit, name) in units {
         if seconds > 0 && seconds.is_multiple_of(unit) {
-            return format!("{} {name}", seconds / unit);
+            return match seconds / unit {
+                1 => format!("every {name}"),
+                number => format!("every {number} {name}s"),
+            };
         }
     }
-    format!("{seconds} seconds")
+    match seconds {
+        1 => "every second".to_owned(),
+        seconds => format!("every {seconds} seconds"),
+    }
+}
+
+/// Parses the interval of a form: a number of seconds, or `never`.
+fn parse_interval(text: &str) -> Result<Option<Duration>, ApiError> {
+    if ["", "never"].contains(&text) {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(seconds @ 1..=MAX_INTERVAL_SECONDS) => Ok(Some(Duration::from_secs(seconds))),
+        _ => Err(ApiError::bad_request(format!(
+            "{text:?} is no interval: write never, or a number of seconds from 1 to {MAX_INTERVAL_SECONDS}"
+        ))),
+    }
 }
 
 /// Returns the time and the counts of a load in words.
@@ -160,13 +279,17 @@ fn last_harvest<'r>(records: &'r [HarvestRecord], address: &str) -> Option<&'r H
     })
 }
 
-/// Returns the request of the last harvest of a source, or one with the default options.
+/// Returns the request of the last harvest of a source, else that of its schedule, else one with the default options.
 async fn repeated_request(state: &AppState, source: String) -> Result<HarvestRequest, ApiError> {
     state
         .work(move |state| {
-            let records = harvest_records(state.store.home());
-            Ok(match last_harvest(&records, &source) {
-                Some(record) => record.request.clone(),
+            let home = state.store.home();
+            if let Some(record) = last_harvest(&harvest_records(home), &source) {
+                return Ok(record.request.clone());
+            }
+            let mut stored = stored_schedules(home).into_iter();
+            Ok(match stored.find(|one| one.has_source(&source)) {
+                Some(schedule) => schedule.request,
                 None => request_for(source),
             })
         })
@@ -180,7 +303,30 @@ fn request_for(source: String) -> HarvestRequest {
     }
 }
 
-/// Harvests a source now: with default options, or with those of its last harvest. The box for downloads decides in both cases.
+/// Sets or removes the schedule of the sources of a request. Returns its job, which may still wait in the queue.
+async fn change_schedule(
+    state: &AppState,
+    operator: &Operator,
+    request: HarvestRequest,
+    every: Option<Duration>,
+) -> Result<Job, ApiError> {
+    for source in &request.sources {
+        let configured = &state.changes.schedule;
+        if configured.iter().any(|one| one.has_source(source)) {
+            return Err(ApiError::with_status(
+                StatusCode::CONFLICT,
+                format!(
+                    "{source} has a schedule in the configuration; change it in lodeseek.toml or in the options of the server, and restart it"
+                ),
+            ));
+        }
+    }
+    let change = Change::Schedule(Box::new(ScheduleChange { request, every }));
+    queue(state, change, &operator.caller, MAX_JOB_WAIT).await
+}
+
+/// Harvests a source now, and sets its schedule if the form has an interval; or sets only the schedule. A new source is harvested with
+/// default options, a known one with those of its last harvest. The box for downloads decides on these.
 pub(super) async fn harvest(
     State(state): State<AppState>,
     page: PageContext,
@@ -191,15 +337,31 @@ pub(super) async fn harvest(
         let fields = Fields::read(request).await?;
         operator.authorize(Scope::Admin, fields.get("form"))?;
         let source = fields.get("source").to_owned();
-        let mut request = match fields.get("repeat") {
-            "true" => repeated_request(&state, source).await?,
-            _ => request_for(source),
+        let every = parse_interval(fields.get("every"))?;
+        let is_schedule = fields.get("do") == "schedule";
+        let mut request = if is_schedule || fields.get("repeat") == "true" {
+            repeated_request(&state, source).await?
+        } else {
+            request_for(source)
         };
-        request.download = fields.get("download") == "true";
+        if !is_schedule {
+            request.download = fields.get("download") == "true";
+        }
         restrict(&mut request, &state)?;
         request
             .policy(&request.sources)
             .map_err(|error| ApiError::bad_request(error.to_string()))?;
+        if is_schedule || every.is_some() {
+            let job = change_schedule(&state, &operator, request.clone(), every).await?;
+            let is_done = job.state == JobState::Done;
+            if is_schedule && is_done {
+                return Ok(Redirect::to("/operator/sources").into_response());
+            }
+            // A job that waits does not keep the harvest from waiting behind it.
+            if is_schedule || job.state.has_ended() && !is_done {
+                return Ok(Redirect::to(&job_address(job.id)).into_response());
+            }
+        }
         queue_change(&state, &operator, Change::Harvest(Box::new(request))).await
     };
     operator.respond(&page, "sources", answer).await
@@ -243,7 +405,6 @@ mod tests {
     use super::*;
     use lodeseek_catalog::DatasetId;
     use lodeseek_engine::IndexState;
-    use lodeseek_harvest::{Downloads, HarvestProtocol};
 
     #[test]
     fn sources_have_the_options_of_their_last_harvest() {
@@ -256,12 +417,17 @@ mod tests {
             modified: None,
             origin: Some(address.clone()),
         };
-        let row = |records: &[HarvestRecord]| {
-            let rows = source_rows(vec![dataset.clone()], &[], &[], records, &[]);
-            let row = &rows[0];
-            (row.is_download, row.others, row.recorded.clone())
+        let unknown = HarvestFacts {
+            jobs: &[],
+            loads: &[],
+            records: &[],
+            configured: &[],
+            stored: &[],
         };
-        assert_eq!(row(&[]), (false, 0, String::new()));
+        let rows = source_rows(vec![dataset.clone()], &unknown);
+        let row = &rows[0];
+        assert!(!row.is_download && row.others == 0 && row.recorded.is_empty());
+        assert_eq!(row.schedule(), "never");
         let record = |sources: &[&str], download: bool| HarvestRecord {
             time: 1,
             request: HarvestRequest {
@@ -276,23 +442,64 @@ mod tests {
             record(&["https://e.org/other", &address], true),
             record(&[&address], false),
         ];
-        let (is_download, others, recorded) = row(&records);
-        assert!(is_download && others == 1 && recorded.ends_with(" ago"));
+        let facts = HarvestFacts {
+            records: &records,
+            ..unknown
+        };
+        let rows = source_rows(vec![dataset.clone()], &facts);
+        let row = &rows[0];
+        assert!(row.is_download && row.others == 1 && row.recorded.ends_with(" ago"));
         let last = last_harvest(&records, &address).expect("a record");
         assert_eq!(last.request.sources.len(), 2);
-        let scheduled = ScheduledSource {
-            source: "catalogue.ttl".to_owned(),
-            protocol: HarvestProtocol::Auto,
+        let configured = ScheduledSource {
+            request: request_for("catalogue.ttl".to_owned()),
             every: Duration::from_secs(6 * 3600),
-            downloads: Downloads::None,
         };
-        let rows = source_rows(vec![dataset.clone()], &[], &[], &[], &[scheduled]);
-        let every: Vec<&str> = rows.iter().map(|row| row.every.as_str()).collect();
+        let stored = StoredSchedule {
+            every: 86_400,
+            set: 1,
+            request: request_for("https://e.org/new.ttl".to_owned()),
+        };
+        let facts = HarvestFacts {
+            configured: &[configured],
+            stored: &[stored],
+            ..unknown
+        };
+        let rows = source_rows(vec![dataset.clone()], &facts);
+        let schedules: Vec<String> = rows.iter().map(SourceRow::schedule).collect();
         assert_eq!(
-            every,
-            ["6 hours", ""],
-            "a source without datasets is listed, too"
+            schedules,
+            ["every 6 hours (configuration)", "never", "every day"],
+            "sources without datasets are listed, too"
         );
         assert!(last_harvest(&records, "https://e.org/new").is_none());
+    }
+
+    #[test]
+    fn intervals_of_forms() {
+        for (text, expected) in [("", None), ("never", None), ("3600", Some(3600))] {
+            let parsed = parse_interval(text).expect("an interval");
+            assert_eq!(parsed.map(|every| every.as_secs()), expected);
+        }
+        for wrong in ["0", "-1", "1h", "31622401", "18446744073709551616"] {
+            assert!(parse_interval(wrong).is_err(), "{wrong}");
+        }
+        let names: Vec<String> = interval_choices(Some(7200))
+            .into_iter()
+            .map(|choice| {
+                let mark = if choice.is_selected { "*" } else { "" };
+                format!("{mark}{}", choice.name)
+            })
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "never",
+                "every hour",
+                "*every 2 hours",
+                "every day",
+                "every week"
+            ]
+        );
     }
 }

@@ -22,7 +22,7 @@ mod table;
 mod tests;
 mod texts;
 
-pub(crate) use names::{is_stated_license, license_label};
+pub(crate) use names::license_label;
 pub(crate) use table::{CachedTable, Row, Table};
 
 use crate::AppState;

@@ -2,7 +2,7 @@
 
 use super::spdx::SpdxLicense;
 use crate::portal::metadata::PortalMetadata;
-use lodeseek_catalog::{CkanLicense, DatasetId};
+use lodeseek_catalog::{CkanLicense, DatasetId, is_stated_license};
 use lodeseek_index::compose;
 use sha2::{Digest, Sha256};
 
@@ -97,7 +97,8 @@ impl License {
 
     /// Identifies the licence of a catalogue's text. Without one it is CKAN's value for unspecified licences.
     pub(crate) fn from_text(text: Option<&str>) -> Self {
-        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
+        let stated = text.map(str::trim).filter(|text| is_stated_license(text));
+        let Some(text) = stated else {
             return Self {
                 id: UNSPECIFIED.to_owned(),
                 title: "License not specified".to_owned(),
@@ -170,32 +171,6 @@ pub(crate) fn license_label(text: &str) -> String {
             .trim_end_matches('/')
             .to_owned(),
     }
-}
-
-/// Texts of catalogues for a licence that is not stated: letters in lower case only.
-const UNSTATED_LICENSES: [&str; 10] = [
-    "notspecified",
-    "licensenotspecified",
-    "licencenotspecified",
-    "notstated",
-    "unknown",
-    "none",
-    "nolicense",
-    "nolicence",
-    "na",
-    "null",
-];
-
-/// Returns false for texts that say that there is no licence, such as `notspecified`, the identifier of CKAN.
-pub(crate) fn is_stated_license(text: &str) -> bool {
-    let name = text.trim().trim_end_matches('/');
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let letters: String = name
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    !letters.is_empty() && !UNSTATED_LICENSES.contains(&letters.as_str())
 }
 
 #[cfg(test)]
@@ -314,6 +289,8 @@ mod tests {
         }
         assert_eq!(License::from_text(Some("cc-by")).id, "cc-by");
         assert_eq!(License::from_text(None).id, "notspecified");
+        let unstated = License::from_text(Some("not stated in repository"));
+        assert_eq!(unstated.title, "License not specified");
         assert!(!License::from_text(Some("https://creativecommons.org/licenses/by-nc/4.0/")).open);
     }
 }
