@@ -114,10 +114,16 @@ fn source_rows(
         };
         rows.push(SourceRow {
             recorded,
-            every: scheduled.map_or_else(String::new, |one| format_interval(one.every)),
+            every: match scheduled {
+                Some(one) => format_interval(one.every),
+                None => String::new(),
+            },
             is_address: is_address(&address),
             is_download: record.is_some_and(|record| record.request.download),
-            others: record.map_or(0, |record| record.request.sources.len().saturating_sub(1)),
+            others: match record {
+                Some(record) => record.request.sources.len().saturating_sub(1),
+                None => 0,
+            },
             harvest: harvest.map(|job| (job.id, format_ago(job.ended.unwrap_or(job.requested)))),
             changed: changed.get(..16).unwrap_or(&changed).replace('T', " "),
             address,
