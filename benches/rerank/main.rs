@@ -63,8 +63,10 @@ impl Arguments {
                 .find_map(of)
                 .filter(|value| !value.is_empty())
         };
-        let number =
-            |name, default| value(name).map_or(Ok(default), |value| value.parse::<usize>());
+        let number = |name, default| match value(name) {
+            Some(value) => value.parse::<usize>(),
+            None => Ok(default),
+        };
         let path = |name| value(name).map(PathBuf::from);
         Ok(Self {
             parts: std::env::args()

@@ -182,10 +182,10 @@ fn facts(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut bytes = std::collections::BTreeMap::<String, u64>::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        let kind = entry
-            .path()
-            .extension()
-            .map_or_else(String::new, |kind| kind.to_string_lossy().into_owned());
+        let kind = match entry.path().extension() {
+            Some(kind) => kind.to_string_lossy().into_owned(),
+            None => String::new(),
+        };
         *bytes.entry(kind).or_default() += entry.metadata()?.len();
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;

@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
     reason = "whoever runs the tests must see what was not tested"
 )]
 fn real(test: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("LODESEEK_DATA")
-        .map_or_else(|| root().join("../shared/data"), PathBuf::from);
+    let data = match std::env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => root().join("../shared/data"),
+    };
     let folder = data.join("catalogs");
     if !folder.is_dir() {
         eprintln!(

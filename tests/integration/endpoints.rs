@@ -178,9 +178,10 @@ async fn the_service_manifest() {
 
 /// The prefix of the last endpoint begun; one that nobody has where there is none.
 fn ported(names: &[(String, String)]) -> String {
-    let last = names
-        .last()
-        .map_or("http://127.0.0.1:9/", |(_, url)| url.as_str());
+    let last = match names.last() {
+        Some((_, url)) => url.as_str(),
+        None => "http://127.0.0.1:9/",
+    };
     last.split('?').next().expect("a path").to_owned()
 }
 

@@ -924,10 +924,10 @@ impl Clocked {
             asked.number("start").expect("start"),
             asked.number("rows").expect("rows"),
         );
-        let url = self
-            .resource
-            .as_ref()
-            .map_or("http://e.org/table.csv", |(url, _)| url);
+        let url = match &self.resource {
+            Some((url, _)) => url.as_str(),
+            None => "http://e.org/table.csv",
+        };
         let packages =
             packages
                 .into_iter()

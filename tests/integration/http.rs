@@ -31,9 +31,10 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().expect("text"))
+        match self.headers.get(name) {
+            Some(value) => value.to_str().expect("text"),
+            None => "",
+        }
     }
 
     pub(crate) fn media_type(&self) -> &str {
@@ -1612,9 +1613,10 @@ async fn every_dataset_has_examples_that_answer() {
                     "{id}, {title}: {}\n{query}",
                     answer.body
                 );
-                let rows = answer.json()["results"]["bindings"]
-                    .as_array()
-                    .map_or(0, Vec::len);
+                let rows = match answer.json()["results"]["bindings"].as_array() {
+                    Some(rows) => rows.len(),
+                    None => 0,
+                };
                 assert!(rows > 0, "{id}, {title}: no answer\n{query}");
                 let asked = encoded(&[("query", query), ("format", "html")]).replace('&', "&#38;");
                 assert!(page.contains(&asked), "{id}: {title} is not on the page");

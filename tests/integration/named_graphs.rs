@@ -442,8 +442,10 @@ fn cases(folder: &Path) -> Vec<Case> {
 
 #[tokio::test]
 async fn the_tests_of_the_w3c_with_named_graphs() {
-    let data = std::env::var_os("LODESEEK_DATA")
-        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = match std::env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from("../shared/data"),
+    };
     let suite = data.join("w3c-rdf-tests/sparql");
     if !suite.is_dir() {
         let _ = writeln!(

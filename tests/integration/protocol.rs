@@ -48,8 +48,10 @@ const HTS: &str = "http://www.w3.org/2011/http-statusCodes#";
 
 /// A folder of the W3C's tests, if it is there.
 pub(crate) fn w3c(name: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("LODESEEK_DATA")
-        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = match std::env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from("../shared/data"),
+    };
     let folder = data.join("w3c").join(name);
     let there = folder.join("manifest.ttl").is_file();
     if !there {
@@ -241,7 +243,10 @@ impl Asked {
 
     /// The path at our endpoint, graphs named as here.
     fn our_path(&self) -> String {
-        let query = self.path.split_once('?').map_or("", |(_, query)| query);
+        let query = match self.path.split_once('?') {
+            Some((_, query)) => query,
+            None => "",
+        };
         let pairs = form_urlencoded::parse(query.as_bytes()).map(|(name, value)| {
             let value = if name.ends_with("graph-uri") {
                 value.replace(GRAPHS, DATASETS)

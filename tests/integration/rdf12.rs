@@ -73,8 +73,10 @@ const UPDATES: [&str; 3] = [
 
 /// Returns a folder of the suites, if it is there.
 fn suite(name: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("LODESEEK_DATA")
-        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    let data = match std::env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from("../shared/data"),
+    };
     let folder = data.join("w3c-rdf-tests").join(name);
     if !folder.is_dir() {
         let _ = writeln!(

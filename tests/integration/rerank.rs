@@ -1054,11 +1054,10 @@ fn datasets_near_in_meaning_are_similar_by_the_mean_of_their_cosines() {
         {
             let is_meaning =
                 |part: &&SimilarityPart| matches!(part.basis, SimilarityBasis::Meaning { .. });
-            let told = one
-                .parts
-                .iter()
-                .find(is_meaning)
-                .map_or(0.0, |part| part.score);
+            let score = match one.parts.iter().find(is_meaning) {
+                Some(part) => part.score,
+                None => 0.0,
+            };
             let (own, other) = (texts(&id), texts(&one.dataset.id));
             let both = [
                 cosine(&own.metadata, &other.metadata),
@@ -1067,11 +1066,11 @@ fn datasets_near_in_meaning_are_similar_by_the_mean_of_their_cosines() {
             let both: Vec<f64> = both.into_iter().flatten().collect();
             let mean = both.iter().sum::<f64>() / both.len().max(1) as f64;
             assert!(
-                (told - mean).abs() < 5e-3,
-                "{id} and {}: {told} for {mean}",
+                (score - mean).abs() < 5e-3,
+                "{id} and {}: {score} for {mean}",
                 one.dataset.id
             );
-            compared += usize::from(told > 0.0);
+            compared += usize::from(score > 0.0);
         }
     }
     assert!(compared > 0, "nothing was near");

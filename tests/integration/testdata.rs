@@ -737,9 +737,10 @@ fn a_snippet_is_a_part_of_its_dataset() {
         let node = format!("{}#node-", dataset.trim_end_matches('>'));
         let term = |term: &Option<Term>| {
             let text = term.as_ref().expect("bound").to_string();
-            text.strip_prefix(&node).map_or(text.clone(), |label| {
-                format!("?b{}", label.trim_end_matches('>'))
-            })
+            match text.strip_prefix(&node) {
+                Some(label) => format!("?b{}", label.trim_end_matches('>')),
+                None => text,
+            }
         };
         let pattern: Vec<String> = rows
             .iter()

@@ -119,7 +119,9 @@ struct Entry {
 
 impl Entry {
     fn count(&mut self, frame: &Frame<Bytes>) {
-        self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+        if let Some(data) = frame.data_ref() {
+            self.bytes += data.len() as u64;
+        }
     }
 }
 

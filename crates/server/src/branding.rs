@@ -285,9 +285,10 @@ impl Theme {
 /// Parses the file name of a fragment: `footer.html` or `footer.de.html`.
 fn parse_fragment_name(name: &str) -> Option<(Place, Option<&'static str>)> {
     let stem = name.strip_suffix(".html")?;
-    let (place, language) = stem
-        .split_once('.')
-        .map_or((stem, None), |(place, language)| (place, Some(language)));
+    let (place, language) = match stem.split_once('.') {
+        Some((place, language)) => (place, Some(language)),
+        None => (stem, None),
+    };
     let place = Place::ALL.into_iter().find(|one| one.name() == place)?;
     match language {
         None => Some((place, None)),

@@ -254,10 +254,10 @@ impl TextOverrides {
     /// Adds texts of a language, in Fluent's syntax.
     pub(crate) fn add(&mut self, locale: Locale, text: &str) -> Result<(), TextError> {
         let resource = FluentResource::try_new(text.to_owned()).map_err(|(_, errors)| {
-            let place = errors
-                .first()
-                .map_or(0, |error| error.pos.start)
-                .min(text.len());
+            let place = match errors.first() {
+                Some(error) => error.pos.start.min(text.len()),
+                None => 0,
+            };
             TextError::Syntax(
                 text.as_bytes()[..place]
                     .iter()

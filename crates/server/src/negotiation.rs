@@ -80,13 +80,15 @@ pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
         return offers.first().copied();
     }
     let mut best = None;
+    let mut best_quality = 0.0;
     for offer in offers {
         let quality = offer_quality(offer, &ranges);
-        if quality > best.map_or(0.0, |(_, best)| best) {
-            best = Some((*offer, quality));
+        if quality > best_quality {
+            best = Some(*offer);
+            best_quality = quality;
         }
     }
-    best.map(|(offer, _)| offer)
+    best
 }
 
 /// Returns the quality of the most specific media range that matches an offer; 0 without one.
@@ -94,9 +96,10 @@ fn offer_quality(offer: &str, ranges: &[(&str, f32)]) -> f32 {
     let matching = ranges
         .iter()
         .filter_map(|(range, quality)| Some((range_specificity(range, offer)?, *quality)));
-    matching
-        .max_by_key(|(specificity, _)| *specificity)
-        .map_or(0.0, |(_, quality)| quality)
+    match matching.max_by_key(|(specificity, _)| *specificity) {
+        Some((_, quality)) => quality,
+        None => 0.0,
+    }
 }
 
 /// Chooses between a page (`None`) and an RDF syntax: by the parameter `format`, else by `Accept`. An unknown `format` is an error only if
@@ -321,7 +324,10 @@ fn parse_range(text: &str) -> Option<(&str, f32)> {
 
 /// Returns the quality of a range. `None` if it is not a number.
 fn parse_quality(range: &str) -> Option<f32> {
-    parameter(range, "q").map_or(Some(1.0), |quality| quality.parse().ok())
+    match parameter(range, "q") {
+        Some(quality) => quality.parse().ok(),
+        None => Some(1.0),
+    }
 }
 
 fn range_specificity(range: &str, offer: &str) -> Option<u8> {

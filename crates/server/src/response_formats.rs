@@ -201,11 +201,14 @@ pub(crate) fn content_type(media_type: &'static str, version: RdfVersion) -> &'s
     let known = CONTENT_TYPES
         .iter()
         .find(|versions| essence(versions[0]) == media_type);
-    known.map_or(media_type, |versions| match version {
+    let Some(versions) = known else {
+        return media_type;
+    };
+    match version {
         RdfVersion::V11 => versions[0],
         RdfVersion::V12Basic => versions[1],
         RdfVersion::V12 => versions[2],
-    })
+    }
 }
 
 /// Returns the value of `Content-Type` for a media type, in the requested version.

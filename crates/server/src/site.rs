@@ -87,7 +87,10 @@ impl SiteState {
 
     /// Returns the path of the public URL without a slash at the end; empty if it has none.
     pub(crate) fn base_path(&self) -> &str {
-        self.public_url.as_ref().map_or("", PublicUrl::path)
+        match &self.public_url {
+            Some(url) => url.path(),
+            None => "",
+        }
     }
 
     /// If true, only this machine can reach the server: it listens on a loopback address, and neither a proxy nor a public

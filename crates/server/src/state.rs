@@ -264,7 +264,10 @@ impl AppState {
 
     /// Returns the number of the served snapshot; 0 for a home.
     pub(crate) fn snapshot_number(&self) -> u64 {
-        self.snapshot.as_ref().map_or(0, |home| home.number())
+        match &self.snapshot {
+            Some(home) => home.number(),
+            None => 0,
+        }
     }
 
     /// Sets the snapshot that is served.

@@ -143,11 +143,13 @@ impl<'r> ClassTable<'r> {
     /// Returns a property as a column of the file. `None` for those that describe rows, such as their number.
     fn file_column(&self, property: &str) -> Result<Option<FileColumn>, StoreError> {
         let node = NamedNode::new_unchecked(property).into();
-        let mut position = None;
+        let mut position: Option<u64> = None;
         for value in property_values(&self.resources, &node, schema::POSITION)? {
             // Tables may share a property.
-            if let Ok(number) = cell_text(&value).parse::<u64>() {
-                position = Some(position.map_or(number, |other: u64| other.min(number)));
+            if let Ok(number) = cell_text(&value).parse::<u64>()
+                && position.is_none_or(|smallest| number < smallest)
+            {
+                position = Some(number);
             }
         }
         let Some(position) = position else {
@@ -306,7 +308,7 @@ fn csvw_datatype(term: &Term) -> String {
         return name.to_owned();
     }
     let known = DATATYPES.iter().find(|known| **known == name);
-    known.map_or("string", |known| *known).to_owned()
+    known.copied().unwrap_or("string").to_owned()
 }
 
 /// Returns a name of letters, digits and underscores for a column that no other column has.

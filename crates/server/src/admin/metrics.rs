@@ -174,9 +174,9 @@ impl Metrics {
     /// Sets the gauges that are measured at each scrape.
     pub(crate) fn set(&self, datasets: u64, indexed: Option<SystemTime>, memory: Option<u64>) {
         self.datasets.set(gauge_value(datasets));
-        self.indexed
-            .set(gauge_value(indexed.map_or(0, unix_seconds)));
-        self.memory.set(memory.map_or(0, gauge_value));
+        let indexed = indexed.map(unix_seconds).unwrap_or(0);
+        self.indexed.set(gauge_value(indexed));
+        self.memory.set(gauge_value(memory.unwrap_or(0)));
     }
 
     /// Sets the number of the served snapshot.
@@ -243,11 +243,11 @@ fn list_metrics(families: &[MetricFamily]) -> impl Iterator<Item = &Metric> {
 }
 
 fn label_value<'m>(metric: &'m Metric, name: &str) -> &'m str {
-    metric
-        .get_label()
-        .iter()
-        .find(|label| label.name() == name)
-        .map_or("", |label| label.value())
+    let mut labels = metric.get_label().iter();
+    match labels.find(|label| label.name() == name) {
+        Some(label) => label.value(),
+        None => "",
+    }
 }
 
 /// Counts the requests of a route with a class of status codes, such as `5`.

@@ -270,9 +270,7 @@ fn route_row(row: RouteView) -> RouteRow {
             .collect::<Vec<_>>()
             .join(", "),
         bars,
-        times: row
-            .milliseconds
-            .map(|time| time.map_or_else(|| "> 30 s".to_owned(), format_milliseconds)),
+        times: row.milliseconds.map(format_quantile),
         route: row.route,
         requests: row.requests,
         refused: row.refused,
@@ -284,6 +282,14 @@ fn describe_bucket(bound: Option<f64>, count: u64) -> String {
     match bound {
         Some(seconds) => format!("up to {} ms: {count}", seconds * 1000.0),
         None => format!("longer: {count}"),
+    }
+}
+
+/// Formats a quantile in milliseconds. `None` is a time beyond the last bucket.
+fn format_quantile(time: Option<f64>) -> String {
+    match time {
+        Some(time) => format_milliseconds(time),
+        None => "> 30 s".to_owned(),
     }
 }
 
@@ -300,7 +306,10 @@ fn endpoint_row(one: &Value) -> EndpointRow {
     EndpointRow {
         address: one["endpoint"].as_str().unwrap_or_default().to_owned(),
         calls: one["calls"].as_u64().unwrap_or(0),
-        failures: failures.map_or(0, |kinds| kinds.values().filter_map(Value::as_u64).sum()),
+        failures: match failures {
+            Some(kinds) => kinds.values().filter_map(Value::as_u64).sum(),
+            None => 0,
+        },
         mean: format!(
             "{:.0} ms",
             one["meanSeconds"].as_f64().unwrap_or(0.0) * 1000.0

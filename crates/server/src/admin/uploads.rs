@@ -269,7 +269,10 @@ impl Form {
         let request = request.map(|body| {
             // More is unread if, for example, the boundary does not occur.
             ObservedBody::wrap(body, move |frame: &Frame<Bytes>| {
-                let received = frame.data_ref().map_or(0, Bytes::len);
+                let received = match frame.data_ref() {
+                    Some(data) => data.len(),
+                    None => 0,
+                };
                 let unread = count.fetch_add(received, Ordering::Relaxed) + received;
                 if unread <= MAX_UNREAD_BYTES {
                     Ok(())
@@ -388,9 +391,10 @@ fn description_path(
         Some("application/json") => "json",
         Some("application/n-triples") => "nt",
         Some("application/rdf+xml") => "rdf",
-        _ => name
-            .and_then(|name| name.rsplit_once('.'))
-            .map_or("json", |(_, suffix)| suffix),
+        _ => match name.and_then(|name| name.rsplit_once('.')) {
+            Some((_, suffix)) => suffix,
+            None => "json",
+        },
     };
     let suffix: String = suffix
         .chars()
@@ -541,12 +545,10 @@ fn read_catalog(
             dataset.set_id(id);
             Ok(dataset)
         }
-        (None, _) => Err(catalog
-            .problems
-            .first()
-            .map_or("it describes no dataset".to_owned(), |first| {
-                hide_path(first, &name)
-            })),
+        (None, _) => match catalog.problems.first() {
+            Some(problem) => Err(hide_path(problem, &name)),
+            None => Err("it describes no dataset".to_owned()),
+        },
         (Some(_), count) => Err(format!("it describes {count} datasets; send one")),
     }
 }

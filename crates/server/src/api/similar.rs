@@ -186,9 +186,13 @@ pub(super) async fn form(
 /// Returns the id of a dataset given by id, by IRI, or by the address of its page under any host name of the server.
 fn resolve_dataset(state: &AppState, named: &str) -> String {
     let iris = state.store.iris();
-    iris.dataset_id(named)
-        .or_else(|| id_of_address(state, named))
-        .map_or_else(|| named.to_owned(), |id| id.to_string())
+    let id = iris
+        .dataset_id(named)
+        .or_else(|| id_of_address(state, named));
+    match id {
+        Some(id) => id.to_string(),
+        None => named.to_owned(),
+    }
 }
 
 /// Returns the id of a dataset by the address of its page.

@@ -379,7 +379,10 @@ async fn describe_table(
                 return Err(no_entity(&class));
             }
             let card = state.searcher.catalog().card(&id)?;
-            let dataset = card.map_or_else(String::new, |card| pages::title(&page, &card));
+            let dataset = match card {
+                Some(card) => pages::title(&page, &card),
+                None => String::new(),
+            };
             Ok(csvw(
                 &address,
                 &format!("{dataset}: {title}"),

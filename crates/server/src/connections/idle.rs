@@ -129,7 +129,10 @@ impl Place {
     /// Begins a request, which keeps the connection open until the returned value is dropped and the response is written.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.change(|state| match state {
-            State::Idle(turn) => self.idle.take(turn).map_or(State::Closed, State::Busy),
+            State::Idle(turn) => match self.idle.take(turn) {
+                Some(permit) => State::Busy(permit),
+                None => State::Closed,
+            },
             State::Sending(permit) => State::Busy(permit),
             State::Busy(_) | State::Closed => state,
         });

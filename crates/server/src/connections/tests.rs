@@ -76,10 +76,10 @@ impl Site {
                 "/trusted",
                 post(|request: Request| async move {
                     TrustedBody::grant(request.extensions());
-                    axum::body::to_bytes(request.into_body(), LARGE)
-                        .await
-                        .map_or(0, |body| body.len())
-                        .to_string()
+                    match axum::body::to_bytes(request.into_body(), LARGE).await {
+                        Ok(body) => body.len().to_string(),
+                        Err(_) => "0".to_owned(),
+                    }
                 }),
             )
             .route(

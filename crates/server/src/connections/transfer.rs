@@ -175,9 +175,12 @@ impl http_body::Body for PacedBody {
 }
 
 fn count_bytes(frame: &Option<Result<Frame<Bytes>, hyper::Error>>) -> usize {
-    match frame {
-        Some(Ok(frame)) => frame.data_ref().map_or(0, Bytes::len),
-        Some(Err(_)) | None => 0,
+    let Some(Ok(frame)) = frame else {
+        return 0;
+    };
+    match frame.data_ref() {
+        Some(data) => data.len(),
+        None => 0,
     }
 }
 

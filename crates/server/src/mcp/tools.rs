@@ -567,7 +567,10 @@ async fn list_values(server: &McpServer, caller: &Caller, values: Values) -> Res
             }
         };
         let counted = counts.facets.into_iter().find(|one| one.facet == facet);
-        let distinct = counted.as_ref().map_or(0, |one| one.distinct);
+        let distinct = match &counted {
+            Some(one) => one.distinct,
+            None => 0,
+        };
         let values = counted.into_iter().flat_map(|one| one.values);
         let values: Vec<Value> = values
             .map(|one| json!({ "value": one.value, "datasets": one.count }))

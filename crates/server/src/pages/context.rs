@@ -197,9 +197,10 @@ impl PageContext {
         let Some(chosen) = &self.chosen else {
             return href.to_owned();
         };
-        let (address, fragment) = href
-            .split_once('#')
-            .map_or((href, None), |(address, part)| (address, Some(part)));
+        let (address, fragment) = match href.split_once('#') {
+            Some((address, fragment)) => (address, Some(fragment)),
+            None => (href, None),
+        };
         let has_lang = address
             .split(['?', '&'])
             .skip(1)

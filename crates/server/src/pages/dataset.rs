@@ -1016,7 +1016,10 @@ fn dataset_link(
     id: &DatasetId,
 ) -> Result<ValueView, ApiError> {
     let card = state.searcher.catalog().card(id)?;
-    let title = card.map_or_else(|| id.to_string(), |card| title_of(page, &card.metadata).0);
+    let title = match card {
+        Some(card) => title_of(page, &card.metadata).0,
+        None => id.to_string(),
+    };
     Ok(ValueView {
         text: title,
         href: Some(page.link(href(id))),
@@ -1106,7 +1109,10 @@ fn vocabulary_bars(card: &Card) -> Vec<Bar> {
 }
 
 fn bar_views(counts: &[(String, u64)], names: bool) -> Vec<Bar> {
-    let longest = counts.first().map_or(1, |(_, count)| *count);
+    let longest = match counts.first() {
+        Some((_, count)) => *count,
+        None => 1,
+    };
     let mut bars = Vec::new();
     for (iri, count) in counts.iter().take(MAX_BARS) {
         let label = if names {

@@ -146,14 +146,17 @@ fn all_page(page: &PageContext, overview: &Overview) -> AllPage {
 
 fn publisher_view(page: &PageContext, row: &PublisherRow) -> PublisherView {
     PublisherView {
-        name: row
-            .name
-            .as_deref()
-            .map_or_else(|| page.text("quality-no-publisher"), readable),
+        name: match row.name.as_deref() {
+            Some(name) => readable(name),
+            None => page.text("quality-no-publisher"),
+        },
         datasets: row.datasets,
         mean: format!("{:.1}", row.mean),
         score: row.mean.round() as u32,
-        advice: row.worst.map_or("", |problem| problem.indicator.advice()),
+        advice: match row.worst {
+            Some(problem) => problem.indicator.advice(),
+            None => "",
+        },
     }
 }
 

@@ -1240,7 +1240,10 @@ fn hit_view(
             .collect(),
         near: similar_parts(hit),
         similar: similarity_views(page, hit, response),
-        used_near: hit.works.as_ref().map_or(0, |evidence| evidence.near),
+        used_near: match &hit.works {
+            Some(evidence) => evidence.near,
+            None => 0,
+        },
         used_by: hit
             .works
             .iter()
@@ -1399,7 +1402,10 @@ fn card_download(
     {
         let format = Format::from_path(&file.name);
         return Some(DownloadLink {
-            label: format.map_or_else(|| file.name.clone(), |format| format.short.to_owned()),
+            label: match format {
+                Some(format) => format.short.to_owned(),
+                None => file.name.clone(),
+            },
             href: format!("{}/files/{}", href(&card.metadata.id), segment(&file.name)),
             is_external: false,
         });
@@ -1475,7 +1481,10 @@ fn count_reranked(response: &SearchResponse) -> usize {
         .rerank
         .as_ref()
         .filter(|rerank| !rerank.encoders.is_empty());
-    rerank.map_or(0, |rerank| rerank.candidates)
+    match rerank {
+        Some(rerank) => rerank.candidates,
+        None => 0,
+    }
 }
 
 /// Returns a score with the name of its model or models.

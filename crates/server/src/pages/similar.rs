@@ -204,7 +204,7 @@ pub(crate) fn like(
 ) -> Response {
     render(&LikePage {
         report,
-        of: found.map_or(0, |found| found.of),
+        of: found.map(|found| found.of).unwrap_or(0),
         similar: found
             .map(|found| similar_views(page, found))
             .unwrap_or_default(),

@@ -58,7 +58,10 @@ fn remove_parts(text: &str, start: &str, end: &str) -> String {
     while let Some((before, after)) = rest.split_once(start) {
         kept += before;
         kept.push(' ');
-        rest = after.split_once(end).map_or("", |(_, rest)| rest);
+        rest = match after.split_once(end) {
+            Some((_, rest)) => rest,
+            None => "",
+        };
     }
     kept + rest
 }

@@ -283,7 +283,10 @@ fn build_page(
             "there is no such page; the last page is {pages}"
         )));
     }
-    let changed = records.values().max().map_or("", String::as_str);
+    let changed = match records.values().max() {
+        Some(time) => time.as_str(),
+        None => "",
+    };
     let (iris, portal) = (state.store.iris(), &state.portal.portal);
     let view = View {
         request,
@@ -527,7 +530,11 @@ fn compute_tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> St
     } in listed
     {
         hash_text(&mut hash, id.as_str());
-        hash_text(&mut hash, card.as_ref().map_or("", |card| &card.version));
+        let version = match card {
+            Some(card) => card.version.as_str(),
+            None => "",
+        };
+        hash_text(&mut hash, version);
         let mut lines: Vec<String> = description
             .iter()
             .chain(record)

@@ -366,7 +366,10 @@ fn find_doi(text: &str) -> Option<String> {
 /// Parses year, month and day of a date, as far as present.
 fn parse_date(text: &str) -> Vec<u32> {
     let moment = Moment::parse(text);
-    let text = moment.as_ref().map_or(text, Moment::iso);
+    let text = match &moment {
+        Some(moment) => moment.iso(),
+        None => text,
+    };
     let day = text.trim().split(['T', ' ']).next().unwrap_or_default();
     let parts = day.split('-').map_while(|part| part.parse::<u32>().ok());
     let mut parts: Vec<u32> = parts

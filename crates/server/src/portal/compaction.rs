@@ -357,7 +357,7 @@ impl<'g> Compaction<'g> {
                     .iter()
                     .any(|namespace| class.starts_with(namespace))
             })
-            .map(|class| schema_name(class).map_or_else(|| compact_iri(class), str::to_owned))
+            .map(compact_class)
             .collect();
         classes.sort();
         match classes.len() {
@@ -562,6 +562,14 @@ fn schema_name(property: &str) -> Option<&str> {
         .or_else(|| property.strip_prefix("http://schema.org/"))
 }
 
+/// Returns the name of a class of schema.org, and another class with a prefix of the context.
+fn compact_class(iri: &str) -> String {
+    match schema_name(iri) {
+        Some(name) => name.to_owned(),
+        None => compact_iri(iri),
+    }
+}
+
 /// Returns a class or datatype with a prefix of the context.
 fn compact_iri(iri: &str) -> String {
     if let Some(local) = schema_name(iri)
@@ -626,12 +634,14 @@ fn compact_literal(key: &str, lexical: &str, kind: LiteralKind<'_>) -> Value {
     match datatype.strip_prefix(XSD) {
         Some("boolean") if matches!(lexical, "true" | "1") => json!(true),
         Some("boolean") if matches!(lexical, "false" | "0") => json!(false),
-        Some("integer" | "int" | "long" | "nonNegativeInteger") => lexical
-            .parse::<i64>()
-            .map_or_else(|_| json!(lexical), |number| json!(number)),
-        Some("double" | "decimal" | "float") => lexical
-            .parse::<f64>()
-            .map_or_else(|_| json!(lexical), |number| json!(number)),
+        Some("integer" | "int" | "long" | "nonNegativeInteger") => match lexical.parse::<i64>() {
+            Ok(number) => json!(number),
+            Err(_) => json!(lexical),
+        },
+        Some("double" | "decimal" | "float") => match lexical.parse::<f64>() {
+            Ok(number) => json!(number),
+            Err(_) => json!(lexical),
+        },
         None if datatype == RDF_JSON => {
             let parsed = serde_json::from_str(lexical).unwrap_or_else(|_| json!(lexical));
             if matches!(key, "data" | "examples") {

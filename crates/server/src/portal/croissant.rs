@@ -96,11 +96,11 @@ fn original_document(
     let is_old = version == Some("1.0");
     let mut value = compaction.dataset(!is_old);
     if version.is_none() {
-        let further = value.remove("conformsTo");
-        value.insert(
-            "conformsTo".to_owned(),
-            further.map_or_else(|| json!(VERSION), |further| json!([VERSION, further])),
-        );
+        let versions = match value.remove("conformsTo") {
+            Some(further) => json!([VERSION, further]),
+            None => json!(VERSION),
+        };
+        value.insert("conformsTo".to_owned(), versions);
     }
     let source = described.dataset.metadata.source.as_deref();
     value.insert("@id".to_owned(), json!(source.unwrap_or(&described.iri)));

@@ -75,7 +75,10 @@ pub(crate) async fn page(
     let text = state
         .work_with_permit(client, move |state| {
             let changes = Changes::current(state)?;
-            let last = changes.all.last().map_or(0, page_of);
+            let last = match changes.all.last() {
+                Some(change) => page_of(change),
+                None => 0,
+            };
             if number > last {
                 return Err(ApiError::not_found(format!(
                     "there is no page {number} of the changes; the last page is {last}"

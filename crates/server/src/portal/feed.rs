@@ -231,7 +231,10 @@ fn build_entry(described: &PortalMetadata, address: &str, updated: Option<String
         id: described.iri.clone(),
         address: uri(address),
         title: remove_invalid_characters(&plain_text(metadata.title())),
-        updated: updated.map_or_else(|| UNKNOWN_TIME.to_owned(), add_zone),
+        updated: match updated {
+            Some(time) => add_zone(time),
+            None => UNKNOWN_TIME.to_owned(),
+        },
         published: metadata.issued.as_deref().and_then(ckan_time).map(add_zone),
         authors: metadata
             .creators

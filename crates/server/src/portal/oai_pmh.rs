@@ -434,7 +434,10 @@ fn has_form(text: &str, form: &str) -> bool {
 
 fn decode_segment(text: &str) -> String {
     let parsed = form_urlencoded::parse(text.as_bytes()).next();
-    parsed.map_or_else(String::new, |(name, _)| name.into_owned())
+    match parsed {
+        Some((name, _)) => name.into_owned(),
+        None => String::new(),
+    }
 }
 
 /// Returns the part of identifiers before the id of the dataset.
@@ -497,7 +500,9 @@ fn build_content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Cont
             let (mut records, mut bytes) = (Vec::new(), 0);
             for change in listed.iter().take(MAX_RECORDS) {
                 let record = build_record(state, links, change, selection.format)?;
-                bytes += record.metadata.as_ref().map_or(0, String::len);
+                if let Some(metadata) = &record.metadata {
+                    bytes += metadata.len();
+                }
                 records.push(record);
                 if bytes > MAX_RESPONSE_BYTES {
                     break;

@@ -301,7 +301,10 @@ fn text_rows(described: &Value, typed: &Fields) -> Vec<TextRow> {
             }
         }
         if texts.is_empty() {
-            let language = language_of_title.map_or("und", String::as_str);
+            let language = match language_of_title {
+                Some(language) => language.as_str(),
+                None => "und",
+            };
             texts.insert(language, String::new());
         }
         for (language, text) in texts {

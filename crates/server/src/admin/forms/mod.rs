@@ -245,7 +245,10 @@ impl Fields {
     /// Returns a value without white space around it; an empty text if there is none.
     fn get(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| known == name);
-        found.map_or("", |(_, value)| value.trim())
+        match found {
+            Some((_, value)) => value.trim(),
+            None => "",
+        }
     }
 
     /// Returns a value with line breaks as in stored texts, without white space around it; `None` if the form lacks it.

@@ -211,7 +211,10 @@ fn source_rows(datasets: Vec<CollectionDataset>, facts: &HarvestFacts<'_>) -> Ve
             },
             is_address: is_address(&address),
             is_download: record.is_some_and(|record| record.request.download),
-            others: record.map_or(0, |record| record.request.sources.len().saturating_sub(1)),
+            others: match record {
+                Some(record) => record.request.sources.len().saturating_sub(1),
+                None => 0,
+            },
             harvest: harvest.map(|job| (job.id, format_ago(job.ended.unwrap_or(job.requested)))),
             changed: changed.get(..16).unwrap_or(&changed).replace('T', " "),
             address,

@@ -251,11 +251,10 @@ fn sort_values(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), Action
         .unwrap_or_else(|| "title asc".to_owned());
     let mut words = requested.split_whitespace();
     let key = words.next().unwrap_or("title");
-    let descending = words
-        .next()
-        .map_or(key == "package_count" || key == "packages", |word| {
-            word == "desc"
-        });
+    let descending = match words.next() {
+        Some(word) => word == "desc",
+        None => key == "package_count" || key == "packages",
+    };
     values.sort_by(|a, b| a.name.cmp(&b.name));
     match key {
         "name" => {}

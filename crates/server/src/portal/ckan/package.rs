@@ -136,7 +136,7 @@ fn build_resource(described: &PortalMetadata, file: &File, position: usize, base
         "mimetype": file.media(),
         "mimetype_inner": null,
         "size": file.bytes,
-        "hash": file.checksums.first().map_or("", Checksum::hex),
+        "hash": file.checksums.first().map(Checksum::hex).unwrap_or_default(),
         "license": file.license,
         "created": created,
         "last_modified": modified,

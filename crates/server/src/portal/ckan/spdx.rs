@@ -197,7 +197,10 @@ impl SpdxLicense {
         }
         let joined = words.join(" ");
         let synonym = SYNONYMS.iter().find(|(known, _)| *known == joined);
-        let expected = synonym.map_or(joined.as_str(), |(_, id)| *id);
+        let expected = match synonym {
+            Some((_, title)) => *title,
+            None => joined.as_str(),
+        };
         let found = LICENSES.iter().find(|(id, title, _)| {
             split_words(id).join(" ") == expected || split_words(title).join(" ") == expected
         })?;

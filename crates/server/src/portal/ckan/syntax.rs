@@ -104,13 +104,14 @@ pub(super) fn parse(
 
 /// Returns the beginning of a text up to a character, to name a construct in an error.
 fn beginning_until(text: &str, end: char) -> String {
-    let length = text
+    let last = text
         .char_indices()
         .skip(1)
         .find(|(_, character)| *character == end);
-    let end = length.map_or(text.len(), |(place, character)| {
-        place + character.len_utf8()
-    });
+    let end = match last {
+        Some((place, character)) => place + character.len_utf8(),
+        None => text.len(),
+    };
     text[..end].chars().take(60).collect()
 }
 

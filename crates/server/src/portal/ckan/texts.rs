@@ -330,10 +330,10 @@ pub(super) fn matches_string(term: &Term, text: &str) -> bool {
     match term {
         Term::Word(value) | Term::Phrase(value) | Term::Near(value, _) => compose(value) == text,
         Term::Like(pattern) => {
-            let end = text
-                .char_indices()
-                .nth(MAX_PATTERN_TEXT_CHARS)
-                .map_or(text.len(), |(end, _)| end);
+            let end = match text.char_indices().nth(MAX_PATTERN_TEXT_CHARS) {
+                Some((end, _)) => end,
+                None => text.len(),
+            };
             pattern
                 .map_texts(|part| compose(part).into_owned())
                 .matches(&text[..end])
