@@ -447,7 +447,8 @@ impl RerankArguments {
     ) {
         options.depth = self
             .pool_depth
-            .map_or(DEFAULT_WORKS_DEPTH, NonZeroUsize::get)
+            .map(NonZeroUsize::get)
+            .unwrap_or(DEFAULT_WORKS_DEPTH)
             .max(shown);
         options.dense = NonZeroUsize::new(self.dense_depth.unwrap_or(DEFAULT_WORKS_DEPTH));
         let [of_pool, of_texts, of_works] = WORKS_WEIGHTS;
@@ -490,7 +491,8 @@ impl RerankArguments {
             pool,
             depth: self
                 .pool_depth
-                .map_or(DEFAULT_POOL_DEPTH, NonZeroUsize::get)
+                .map(NonZeroUsize::get)
+                .unwrap_or(DEFAULT_POOL_DEPTH)
                 .max(shown),
             dense: NonZeroUsize::new(self.dense_depth.unwrap_or(DEFAULT_DENSE_DEPTH))
                 .filter(|_| can_search),
@@ -502,9 +504,10 @@ impl RerankArguments {
             min_similarities: self.min_similarities(choice, encoders)?,
             popularity: self.popularity,
             long_queries: None,
-            works: self
-                .works
-                .map_or(RerankOptions::default().works, NonZeroUsize::new),
+            works: match self.works {
+                Some(works) => NonZeroUsize::new(works),
+                None => RerankOptions::default().works,
+            },
             threads: choice.execution.threads.unwrap_or(NonZeroUsize::MIN),
         })
     }

@@ -333,7 +333,14 @@ fn count_outcomes(datasets: &[DatasetReport], outcome: DatasetOutcome) -> usize 
 }
 
 fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {
-    let id = graph.dataset.as_ref().map_or("-", |id| id.as_str());
+    let id = match &graph.dataset {
+        Some(id) => id.as_str(),
+        None => "-",
+    };
+    let triples = match graph.triples {
+        Some(count) => grouped(count),
+        None => "?".to_owned(),
+    };
     let outcome = match graph.outcome {
         GraphOutcome::Sampled => "sampled",
         GraphOutcome::Unfinished => "unfinished",
@@ -344,7 +351,7 @@ fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {
         "{outcome:<10} {:<30} {:>9} of {:>12} triples  {:>4} requests{}",
         cut(id, 30),
         grouped(graph.sampled),
-        graph.triples.map_or_else(|| "?".to_owned(), grouped),
+        triples,
         graph.spent.requests,
         graph
             .graph

@@ -74,10 +74,10 @@ pub(crate) fn run(
         return arguments.index_through(&server);
     }
     check_home(home)?;
-    let forgotten = arguments
-        .forget_vectors
-        .as_deref()
-        .map_or(Ok(Vec::new()), |name| vectors_of(home, name))?;
+    let forgotten = match &arguments.forget_vectors {
+        Some(name) => vectors_of(home, name)?,
+        None => Vec::new(),
+    };
     // The models are opened first, so that a missing one is reported before an hour of indexing.
     let choice = Choice::new(home, config, Some(&arguments.encoders), arguments.ranking)?;
     let mut update = IndexUpdate::new(config, &choice, arguments.vectors)?;

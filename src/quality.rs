@@ -233,7 +233,10 @@ fn write_overview(out: &mut impl Write, overview: &Overview, limit: usize) -> io
     writeln!(out, "\n{}", style.strong("by publisher"))?;
     for row in overview.publishers().iter().take(limit) {
         let name = row.name.as_deref().unwrap_or("no publisher");
-        let advice = row.worst.map_or("", |problem| problem.indicator.advice());
+        let advice = match row.worst {
+            Some(problem) => problem.indicator.advice(),
+            None => "",
+        };
         writeln!(
             out,
             "{:>10}  {:>5.1}  {}  {}",

@@ -245,10 +245,10 @@ impl Choice {
                 ("encoders.colbert", &set.colbert),
                 ("encoders.sparse", &set.sparse),
             ];
-            let key = keys
-                .into_iter()
-                .find(|(_, model)| model.is_some())
-                .map_or("encoders.dpr", |(key, _)| key);
+            let key = match keys.into_iter().find(|(_, model)| model.is_some()) {
+                Some((key, _)) => key,
+                None => "encoders.dpr",
+            };
             (of_settings, Origin::of_setting(config, key))
         } else if of_record.is_any() {
             (of_record, Origin::Index)

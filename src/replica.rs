@@ -25,10 +25,10 @@ pub(super) fn storage_options() -> StorageOptions {
 
 /// Returns the time between two checks for a new snapshot.
 pub(super) fn interval(config: &Config) -> Duration {
-    let seconds = config.settings.server.snapshot_interval;
-    seconds.map_or(DEFAULT_INTERVAL, |seconds| {
-        Duration::from_secs(seconds.get())
-    })
+    match config.settings.server.snapshot_interval {
+        Some(seconds) => Duration::from_secs(seconds.get()),
+        None => DEFAULT_INTERVAL,
+    }
 }
 
 /// Opens the cache of a location in a folder, by default one of the user's cache folder. With a file of a public key, only snapshots

@@ -233,10 +233,10 @@ fn write_response(
     if response.hits.is_empty() {
         write_interpretations(out, &response.interpretations)?;
         write_suggestion(out, style, response)?;
-        return Ok(response
-            .facets
-            .as_ref()
-            .map_or(Ok(()), |counts| write_counts(out, counts))?);
+        if let Some(counts) = &response.facets {
+            write_counts(out, counts)?;
+        }
+        return Ok(());
     }
     write_interpretations(out, &response.interpretations)?;
     write_suggested_filters(out, &response.suggested_filters)?;
@@ -669,10 +669,10 @@ impl View<'_> {
         out: &mut impl Write,
         similarity: &ExampleSimilarity,
     ) -> io::Result<()> {
-        let example = self
-            .examples
-            .get(similarity.example)
-            .map_or("", String::as_str);
+        let example = match self.examples.get(similarity.example) {
+            Some(example) => example.as_str(),
+            None => "",
+        };
         let clauses = similarity.parts.iter().flat_map(SimilarityPart::clauses);
         let reasons: Vec<String> = clauses
             .map(|clause| super::similar::reason(&clause))

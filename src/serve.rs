@@ -402,7 +402,8 @@ fn sparql_limits(config: &Config) -> SparqlLimits {
     SparqlLimits {
         deadline: settings
             .deadline
-            .map_or(default.deadline, Duration::from_secs),
+            .map(Duration::from_secs)
+            .unwrap_or(default.deadline),
         rows: settings.rows.unwrap_or(default.rows),
         answer_megabytes: settings.megabytes.unwrap_or(default.answer_megabytes),
         memory_megabytes: WorkerArguments::default().memory_megabytes(config),
@@ -416,8 +417,12 @@ fn snippet_limits(config: &Config) -> SnippetLimits {
     let (settings, default) = (&config.settings.server, SnippetLimits::default());
     let (deadline, cache) = (settings.snippet_deadline, settings.graph_cache);
     SnippetLimits {
-        deadline: deadline.map_or(default.deadline, Duration::from_millis),
-        cache_bytes: cache.map_or(default.cache_bytes, |megabytes| megabytes << 20),
+        deadline: deadline
+            .map(Duration::from_millis)
+            .unwrap_or(default.deadline),
+        cache_bytes: cache
+            .map(|megabytes| megabytes << 20)
+            .unwrap_or(default.cache_bytes),
         ..default
     }
 }
@@ -496,7 +501,10 @@ fn encoder_names(reranker: &Reranker) -> String {
 
 /// Returns the access rule of the operator's routes.
 pub(crate) fn operators(token_file: Option<&Path>) -> anyhow::Result<Operators> {
-    token_file.map_or_else(|| Ok(Operators::default()), read_operator_token)
+    match token_file {
+        Some(file) => read_operator_token(file),
+        None => Ok(Operators::default()),
+    }
 }
 
 /// Returns the function that reads the operator token again at SIGHUP.

@@ -95,7 +95,10 @@ impl Found {
         let mut scores: Vec<Scored> = Vec::new();
         for hit in response["hits"].as_array()? {
             let score = match &hit["score"] {
-                Value::Null => scores.last().map_or(0.0, |last| last.score - 1.0),
+                Value::Null => match scores.last() {
+                    Some(last) => last.score - 1.0,
+                    None => 0.0,
+                },
                 score => score.as_f64()?,
             };
             scores.push(Scored {

@@ -233,9 +233,10 @@ impl Learned {
         Self {
             pool,
             weights: point[..rankings].to_vec(),
-            popularity: point
-                .get(rankings)
-                .map_or(0.0, |share| share * MAX_POPULARITY),
+            popularity: match point.get(rankings) {
+                Some(share) => share * MAX_POPULARITY,
+                None => 0.0,
+            },
             value: 0.0,
         }
     }
@@ -421,10 +422,10 @@ impl Tuning<'_> {
 
     /// Returns the measure of a query.
     fn value(&self, learned: &Learned, topic: &str) -> f64 {
-        let sample = self.pools[learned.pool].samples.get(topic);
-        sample.map_or(0.0, |sample| {
-            sample.value(&learned.weights, learned.popularity, self.objective)
-        })
+        match self.pools[learned.pool].samples.get(topic) {
+            Some(sample) => sample.value(&learned.weights, learned.popularity, self.objective),
+            None => 0.0,
+        }
     }
 
     /// Returns the mean of the measure over some queries.

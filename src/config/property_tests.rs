@@ -99,7 +99,10 @@ fn edited(text: &str, edits: &[(Index, Edit)]) -> String {
             Edit::Insert(piece) => text.insert_str(place, piece),
             Edit::Truncate => text.truncate(place),
             Edit::RepeatLine => {
-                let start = text[..place].rfind('\n').map_or(0, |end| end + 1);
+                let start = match text[..place].rfind('\n') {
+                    Some(end) => end + 1,
+                    None => 0,
+                };
                 let line = text[start..].lines().next().unwrap_or_default().to_owned();
                 text.insert_str(start, &format!("{line}\n"));
             }

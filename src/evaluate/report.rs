@@ -89,10 +89,10 @@ impl Report<'_> {
             .max()
             .unwrap_or_default();
         let headers: Vec<String> = self.metrics.iter().map(Metric::to_string).collect();
-        let room_for_mark = self
-            .baselines
-            .as_ref()
-            .map_or(0, |baselines| baselines.places.len());
+        let room_for_mark = match &self.baselines {
+            Some(baselines) => baselines.places.len(),
+            None => 0,
+        };
         let mut line = format!("{:<width$}", "run");
         for header in &headers {
             line += &format!(" {header:>8}{:room_for_mark$}", "");
@@ -106,8 +106,10 @@ impl Report<'_> {
             }
             writeln!(out, "{}", line.trim_end())?;
         }
-        self.legend()
-            .map_or(Ok(()), |legend| writeln!(out, "{legend}"))
+        if let Some(legend) = self.legend() {
+            writeln!(out, "{legend}")?;
+        }
+        Ok(())
     }
 
     /// Writes a table of the values and a table of the comparisons.
@@ -194,8 +196,10 @@ impl Report<'_> {
             "\\bottomrule\n\\end{{tabular}}\n% {}.",
             capitalize(&self.describe_topics())
         )?;
-        self.legend()
-            .map_or(Ok(()), |legend| writeln!(out, "% {legend}"))
+        if let Some(legend) = self.legend() {
+            writeln!(out, "% {legend}")?;
+        }
+        Ok(())
     }
 
     /// Writes one line for each run and measure (topic `all`), and with `topic_rows` one for each topic. With several baselines,
@@ -284,14 +288,18 @@ impl Report<'_> {
                 .or_default()
                 .push(JsonComparison::new(baseline, comparison));
         }
+        let (averaged_topics, missing_topics) = match row.columns.first() {
+            Some(column) => (
+                column.averaged_values(self.average).count(),
+                column.missing(),
+            ),
+            None => (0, 0),
+        };
         JsonRun {
             run: &row.name,
             tag: &row.tag,
-            topics: row
-                .columns
-                .first()
-                .map_or(0, |column| column.averaged_values(self.average).count()),
-            missing_topics: row.columns.first().map_or(0, TopicValues::missing),
+            topics: averaged_topics,
+            missing_topics,
             means: row
                 .columns
                 .iter()

@@ -79,7 +79,10 @@ fn request_parameters(arguments: &Arguments, query: &str, filter: &Filter) -> St
 
 fn write_response(out: &mut impl Write, query: &str, response: &Value) -> io::Result<()> {
     let style = Style::of_stdout();
-    let hits = response["hits"].as_array().map_or(&[][..], Vec::as_slice);
+    let hits = response["hits"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     if hits.is_empty() {
         writeln!(out, "No dataset was found for “{}”.", safe(query))?;
         for unknown in response["unknownValues"].as_array().into_iter().flatten() {

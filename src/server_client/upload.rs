@@ -84,9 +84,10 @@ impl Upload {
         let path = source
             .canonicalize()
             .with_context(|| format!("cannot read {}", source.display()))?;
-        let name = path
-            .file_name()
-            .map_or_else(|| "data".into(), |name| name.to_string_lossy());
+        let name = match path.file_name() {
+            Some(name) => name.to_string_lossy(),
+            None => "data".into(),
+        };
         let name = format!("{number}/{name}");
         self.sources.push(name.clone());
         self.origins.push(path.to_string_lossy().into_owned());

@@ -197,13 +197,17 @@ impl<'g> CatalogIndex<'g> {
     }
 
     fn links(&self, entry: TermId) -> &[Link] {
-        self.links.get(&entry).map_or(&[], Vec::as_slice)
+        match self.links.get(&entry) {
+            Some(links) => links.as_slice(),
+            None => &[],
+        }
     }
 
     fn triples(&self, node: TermId) -> &[Triple] {
-        self.headers
-            .get(&node)
-            .map_or_else(|| self.graph.subject_triples(node), Vec::as_slice)
+        match self.headers.get(&node) {
+            Some(header) => header.as_slice(),
+            None => self.graph.subject_triples(node),
+        }
     }
 }
 

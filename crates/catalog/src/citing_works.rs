@@ -320,7 +320,10 @@ mod tests {
         let problems: Vec<&str> = read
             .problems
             .iter()
-            .map(|problem| problem.split_once("jsonl:").map_or("", |(_, rest)| rest))
+            .map(|problem| match problem.split_once("jsonl:") {
+                Some((_, rest)) => rest,
+                None => "",
+            })
             .collect();
         assert_eq!(
             problems[..3],

@@ -831,7 +831,8 @@ fn take_resources(package: &mut Object) -> Vec<Object> {
     let urls = package
         .get("res_url")
         .and_then(Value::as_array)
-        .map_or(0, Vec::len);
+        .map(Vec::len)
+        .unwrap_or_default();
     if resources.is_empty() && urls > 0 {
         resources.resize_with(urls, Object::new);
         for (key, name) in FLAT_RESOURCES {

@@ -507,7 +507,10 @@ fn add_relations(record: &mut Object, node: &Subject, builder: &mut DcatBuilder)
         let kind = take_text(&mut related, "relatedIdentifierType");
         let relation = take_text(&mut related, "relationType").unwrap_or_default();
         let known = RELATIONS.iter().find(|(name, _)| *name == relation);
-        let property = known.map_or(dcterms::RELATION, |(_, property)| property);
+        let property = match known {
+            Some(&(_, property)) => property,
+            None => dcterms::RELATION,
+        };
         match identifier_iri(&text, kind.as_deref(), None) {
             Some(iri) => builder.resource(node, property, &iri),
             None => builder.text(node, property, &json!(text)),

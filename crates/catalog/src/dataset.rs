@@ -264,7 +264,10 @@ impl Metadata {
     /// Returns the title for an English reader, or the id if there is no title.
     #[must_use]
     pub fn title(&self) -> &str {
-        select_text(&self.titles, &["en"]).map_or(self.id.as_str(), |text| &text.value)
+        match select_text(&self.titles, &["en"]) {
+            Some(text) => &text.value,
+            None => self.id.as_str(),
+        }
     }
 
     /// Returns the year in which the dataset became known: that of the earliest introducing work, else of `issued`, else of

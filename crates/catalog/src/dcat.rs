@@ -207,10 +207,10 @@ impl CatalogFile<'_> {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(
-        || "catalog".into(),
-        |name| name.to_string_lossy().into_owned(),
-    )
+    match path.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => "catalog".to_owned(),
+    }
 }
 
 fn base_of_file(name: &str) -> String {
@@ -843,20 +843,22 @@ impl<'g> NodeReader<'g> {
     /// Returns the id: `dct:identifier` if that is one short word, else the last part of the IRI, else the title.
     fn id(&self) -> Option<(DatasetId, IdOrigin)> {
         let declared = self.value(&[dcterms::IDENTIFIER]);
-        let is_iri = declared.as_ref().is_some_and(|text| text.contains("://"));
         if let Some(id) = self.identifier() {
-            return Some((
-                id,
-                declared
-                    .filter(|_| is_iri)
-                    .map_or(IdOrigin::Declared, IdOrigin::Identifier),
-            ));
+            let origin = match declared {
+                Some(text) if text.contains("://") => IdOrigin::Identifier(text),
+                _ => IdOrigin::Declared,
+            };
+            return Some((id, origin));
         }
         if let Some(id) = self.id_from_iri() {
             return Some((id, IdOrigin::Iri));
         }
         let id = DatasetId::from_text(&self.texts(&[dcterms::TITLE]).first()?.value)?;
-        Some((id, declared.map_or(IdOrigin::Title, IdOrigin::Identifier)))
+        let origin = match declared {
+            Some(text) => IdOrigin::Identifier(text),
+            None => IdOrigin::Title,
+        };
+        Some((id, origin))
     }
 
     /// Returns the id that the last part of the IRI makes.
@@ -1260,10 +1262,10 @@ impl<'d> HomeResources<'d> {
 
     fn node(&self, node: &Node) -> Node {
         match node {
-            Node::Iri(iri) => self
-                .parts
-                .get(iri.as_str())
-                .map_or_else(|| node.clone(), |part| Node::Part(part.clone())),
+            Node::Iri(iri) => match self.parts.get(iri.as_str()) {
+                Some(part) => Node::Part(part.clone()),
+                None => node.clone(),
+            },
             Node::Dataset | Node::Part(_) => node.clone(),
         }
     }

@@ -894,10 +894,11 @@ fn value_json(value: &StatementValue, statements: &[Statement], depth: usize) ->
         .filter(|one| one.subject == *node && one.predicate != rdf::TYPE);
     for statement in about.filter(|_| depth < MAX_DEPTH) {
         let predicate = statement.predicate.as_str();
-        let key = MEMBERS
-            .iter()
-            .find(|(property, _)| *property == predicate)
-            .map_or_else(|| local_name(predicate), |(_, key)| key);
+        let entry = MEMBERS.iter().find(|(property, _)| *property == predicate);
+        let key = match entry {
+            Some(&(_, key)) => key,
+            None => local_name(predicate),
+        };
         let member = match value_json(&statement.object, statements, depth + 1) {
             Value::String(text) if key == "email" => {
                 Value::from(text.strip_prefix("mailto:").unwrap_or(&text))

@@ -177,7 +177,11 @@ impl<'g> Rewriter<'g> {
                 .and_then(|number| number.parse().ok())
             {
                 members.insert(id, number);
-                member_range = Some((member_range.map_or(id, |(first, _)| first), id));
+                let first = match member_range {
+                    Some((first, _)) => first,
+                    None => id,
+                };
+                member_range = Some((first, id));
             }
         }
         Self {

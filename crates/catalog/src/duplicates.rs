@@ -290,11 +290,10 @@ fn normalize_address(text: &str) -> Option<String> {
         .strip_prefix("www.")
         .unwrap_or(rest)
         .trim_end_matches('/');
-    let (host, path) = rest
-        .split_once('/')
-        .map_or((rest, None), |(host, path)| (host, Some(path)));
-    let host = host.to_lowercase();
-    Some(path.map_or(host.clone(), |path| format!("{host}/{path}")))
+    match rest.split_once('/') {
+        Some((host, path)) => Some(format!("{}/{path}", host.to_lowercase())),
+        None => Some(rest.to_lowercase()),
+    }
 }
 
 /// Normalises a global identifier: a DOI in any form, a web address, a URN or a UUID. Local numbers and names are not

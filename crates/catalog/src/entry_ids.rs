@@ -187,7 +187,10 @@ impl Dataset {
             IdOrigin::Identifier(text) => text,
             _ => return None,
         };
-        let path = iri.split_once("://").map_or(iri, |(_, path)| path);
+        let path = match iri.split_once("://") {
+            Some((_, path)) => path,
+            None => iri,
+        };
         let mut parts: Vec<&str> = path
             .split(['#', '/', ':'])
             .filter(|part| !part.is_empty())
@@ -328,7 +331,10 @@ pub fn rename_references(datasets: &mut [Dataset], renames: &BTreeMap<DatasetId,
                 Value::Node(Node::Iri(iri)) => listed_id(iri).and_then(|id| renames.get(&id)),
                 Value::Node(_) | Value::Literal(_) => None,
             };
-            Some(renamed.map_or_else(|| object.clone(), |id| listed_node(id).into()))
+            match renamed {
+                Some(id) => Some(Value::Node(listed_node(id))),
+                None => Some(object.clone()),
+            }
         });
     }
 }

@@ -251,7 +251,10 @@ impl<'d> ValueTexts<'d> {
                 }
                 other => self.attributed_text(other),
             });
-        Some(role.map_or(agent.clone(), |role| format!("{agent} ({role})")))
+        match role {
+            Some(role) => Some(format!("{agent} ({role})")),
+            None => Some(agent),
+        }
     }
 
     /// Returns the text of an agent or a role. Its own attributions are not followed: they may form a cycle.

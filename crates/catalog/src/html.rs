@@ -55,7 +55,10 @@ fn start_tags(page: &str) -> impl Iterator<Item = StartTag<'_>> {
         loop {
             rest = &rest[rest.find('<')? + 1..];
             if let Some(comment) = rest.strip_prefix("!--") {
-                rest = comment.split_once("-->").map_or("", |(_, after)| after);
+                rest = match comment.split_once("-->") {
+                    Some((_, after)) => after,
+                    None => "",
+                };
                 continue;
             }
             let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();

@@ -1162,7 +1162,10 @@ fn text_of(element: &Element) -> Option<String> {
     let inner = element
         .elements()
         .find(|inner| &*inner.name != "PT_FreeText");
-    let text = inner.map_or_else(|| element.text(), Element::text);
+    let text = match inner {
+        Some(inner) => inner.text(),
+        None => element.text(),
+    };
     Some(text).filter(|text| !text.is_empty())
 }
 

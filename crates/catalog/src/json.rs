@@ -272,7 +272,10 @@ fn read_json_ld(file: &CatalogFile<'_>, head: &Head) -> Result<Catalog, CatalogE
         let decoded = read_text(path, None).map_err(CatalogError::io(path))?;
         return read_repaired_text(file, &decoded.text);
     }
-    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let size = match std::fs::metadata(path) {
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
     if size <= MAX_SCANNED_BYTES
         && let Ok(decoded) = read_text(path, None)
         && let Cow::Owned(changed) = with_all_digits(&decoded.text)

@@ -175,8 +175,10 @@ impl RepairWriter {
                     && last_comment.is_some_and(|last| last > place + 1) =>
                 {
                     self.report(Repair::Comments);
-                    let end = after[1..].find("*/").map_or(after.len(), |end| end + 3);
-                    rest = &after[end..];
+                    rest = match after[1..].find("*/") {
+                        Some(end) => &after[end + 3..],
+                        None => "",
+                    };
                     continue;
                 }
                 '{' | '[' => {

@@ -535,7 +535,10 @@ impl Catalog {
     /// If a page cannot be read, or if the pages are too large.
     pub fn read_event_stream(documents: &[DownloadedDocument]) -> Result<Self, CatalogError> {
         let catalog = event_stream::read_stream(&downloaded_files(documents))?;
-        let address = documents.first().map_or("", |document| &document.address);
+        let address = match documents.first() {
+            Some(document) => document.address.as_str(),
+            None => "",
+        };
         Ok(catalog.seen_from(address))
     }
 
@@ -572,7 +575,7 @@ impl Catalog {
                 .and_then(serde_json::Value::as_str)
                 .is_some_and(is_wanted)
         });
-        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let mut catalog = Self {
             dialect: Dialect::Ckan,
             folder,
@@ -645,7 +648,7 @@ impl Catalog {
 
     /// Returns a catalogue of one dataset, whose content is a table.
     fn read_as_table(path: &Path) -> Self {
-        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         Self {
             folder,
             ..dcat::read_table(&CatalogFile {
@@ -658,7 +661,7 @@ impl Catalog {
 
     fn read_place(file: &CatalogFile<'_>) -> Result<Self, CatalogError> {
         let path = file.path;
-        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let head = read_head(path).map_err(CatalogError::io(path))?;
         let root = XmlRoot::from_head(&head.text);
         let is_json = json::looks_like(&head.text);
@@ -836,7 +839,10 @@ fn resolve_reference(address: &str, reference: &str) -> String {
         Ok(resolved) => Some(resolved),
         Err(_) => base.resolve(&lodeseek_rdf::repair_iri(reference)?).ok(),
     });
-    found.map_or_else(|| reference.to_owned(), oxiri::Iri::into_inner)
+    match found {
+        Some(iri) => iri.into_inner(),
+        None => reference.to_owned(),
+    }
 }
 
 /// Maximum size of an uncompressed JSON catalogue in bytes: 2 GiB. It is held in memory as a whole.

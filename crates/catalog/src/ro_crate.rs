@@ -78,9 +78,10 @@ pub(super) fn to_schema_org(graph: &TripleGraph, base: &str) -> Option<TripleGra
         ) else {
             continue;
         };
-        let object = writer
-            .node(triple.object)
-            .map_or_else(|| graph.to_term(triple.object), Term::from);
+        let object = match writer.node(triple.object) {
+            Some(node) => Term::from(node),
+            None => graph.to_term(triple.object),
+        };
         let name = schema_org::local_name(graph.term(triple.predicate));
         if property == rdf::TYPE
             && schema_org::local_name(graph.term(triple.object)) == Some("Dataset")
@@ -192,7 +193,10 @@ fn find_crate(graph: &TripleGraph, base: &str) -> Option<Crate> {
         }
     }
     let count = crates.len();
-    let folder = &base[..base.rfind('/').map_or(0, |slash| slash + 1)];
+    let folder = match base.rfind('/') {
+        Some(slash) => &base[..=slash],
+        None => "",
+    };
     // A dump may contain the descriptions of many crates.
     crates
         .into_iter()

@@ -403,8 +403,10 @@ impl<'f, 'p> RecordReader<'f, 'p> {
                 let mut keys = Vec::new();
                 for (dataset, problems) in datasets {
                     keys.push(dataset.key());
-                    let named =
-                        identifier.map_or_else(|| dataset.metadata.id.to_string(), str::to_owned);
+                    let named = match identifier {
+                        Some(identifier) => identifier.to_owned(),
+                        None => dataset.metadata.id.to_string(),
+                    };
                     for problem in problems {
                         self.report(Some(&named), problem);
                     }
@@ -573,7 +575,10 @@ fn without_repository(identifier: &str) -> &str {
     let parts = identifier
         .strip_prefix("oai:")
         .and_then(|rest| rest.split_once(':'));
-    parts.map_or(identifier, |(_, local)| local)
+    match parts {
+        Some((_, local)) => local,
+        None => identifier,
+    }
 }
 
 fn read_exception(root: &Element) -> ServiceError {

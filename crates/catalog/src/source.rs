@@ -65,9 +65,12 @@ impl CatalogSource {
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
-            Self::Documents { documents } | Self::EventStream { documents } => documents
-                .first()
-                .map_or(Path::new(""), |document| &document.path),
+            Self::Documents { documents } | Self::EventStream { documents } => {
+                match documents.first() {
+                    Some(document) => &document.path,
+                    None => Path::new(""),
+                }
+            }
             Self::Local { path } | Self::Download { path, .. } | Self::Packages { path, .. } => {
                 path
             }

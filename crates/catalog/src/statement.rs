@@ -185,7 +185,10 @@ impl<'d> StatementIndex<'d> {
 
     /// Returns the statements about a node.
     pub(super) fn about(&self, node: &Node) -> &[&'d Statement] {
-        self.0.get(node).map_or(&[], Vec::as_slice)
+        match self.0.get(node) {
+            Some(statements) => statements.as_slice(),
+            None => &[],
+        }
     }
 
     /// Iterates over the values of a node's property. Terms of schema.org are found with both schemes.

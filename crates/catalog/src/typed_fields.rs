@@ -163,8 +163,10 @@ pub(super) fn work_node(work: &Work) -> Node {
 }
 
 fn known_or(iri: Option<&str>, own: impl FnOnce() -> String) -> Node {
-    iri.filter(|iri| is_iri(iri))
-        .map_or_else(|| Node::Part(own()), |iri| Node::Iri(iri.to_owned()))
+    match iri {
+        Some(iri) if is_iri(iri) => Node::Iri(iri.to_owned()),
+        _ => Node::Part(own()),
+    }
 }
 
 /// Returns the names of the themes, subjects and keywords that statements describe, which the reader adds to the keywords.
@@ -481,7 +483,10 @@ fn type_with_parameters(text: &str) -> &str {
         .unwrap_or_default();
     let address = address.strip_prefix("www.").unwrap_or(address);
     let name = address.strip_prefix("iana.org/assignments/media-types/");
-    name.map_or(text, |name| name.trim_end_matches('/'))
+    match name {
+        Some(name) => name.trim_end_matches('/'),
+        None => text,
+    }
 }
 
 /// Top-level media types of IANA's registry, and one that is in use without registration.

@@ -633,10 +633,11 @@ fn no_value_of_the_test_catalogues_is_lost_in_silence() {
     reason = "whoever runs the tests must see what was not tested"
 )]
 fn no_value_of_real_catalogues_is_lost_in_silence() {
-    let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("LODESEEK_DATA")
-        .map_or_else(usual, PathBuf::from)
-        .join("catalogs");
+    let folder = match std::env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+    };
+    let folder = folder.join("catalogs");
     if !folder.is_dir() {
         eprintln!(
             "SKIPPED: there is no {}; LODESEEK_DATA names the folder above it",

@@ -49,10 +49,10 @@ impl ModelArguments {
             self.kind().model(self.lengths.unwrap_or_default()),
             self.fields(),
         );
-        let model = self.weights.map_or_else(
-            || model.restricted_to(&|_| true),
-            |weights| model.with_weights(weights),
-        );
+        let model = match self.weights {
+            Some(weights) => model.with_weights(weights),
+            None => model.restricted_to(&|_| true),
+        };
         let model = model.restricted_to(&|field| fields.contains(field));
         anyhow::ensure!(
             model.weights().fields().next().is_some(),

@@ -224,7 +224,10 @@ impl<R: Read> Rows for DelimitedRows<R> {
     fn next_row(&mut self, row: &mut StringRecord) -> io::Result<bool> {
         if let (Some(next), Some(start)) = (self.rest.pop_front(), self.unclosed_line) {
             self.number += 1;
-            let line = next.position().map_or(1, csv::Position::line);
+            let line = match next.position() {
+                Some(position) => position.line(),
+                None => 1,
+            };
             self.line = start + line - 1;
             *row = next;
             return Ok(true);
@@ -235,7 +238,10 @@ impl<R: Read> Rows for DelimitedRows<R> {
             Ok(true) => {
                 self.bytes.since_record.set(0);
                 self.number += 1;
-                self.line = row.position().map_or(line, csv::Position::line);
+                self.line = match row.position() {
+                    Some(position) => position.line(),
+                    None => line,
+                };
                 if self.dialect.quote == Some(b'"')
                     && self.dialect.escape.is_none()
                     && self.bytes.has_unclosed_quote()

@@ -164,7 +164,8 @@ fn data_package(folder: &Path, table: &Path, description: &mut TableDescription)
     };
     let resources = package["resources"]
         .as_array()
-        .map_or(&[][..], Vec::as_slice);
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     for resource in resources {
         if !resource_paths(resource)
             .iter()
@@ -185,7 +186,10 @@ fn data_package(folder: &Path, table: &Path, description: &mut TableDescription)
             }
             schema => schema,
         };
-        let fields = schema["fields"].as_array().map_or(&[][..], Vec::as_slice);
+        let fields = schema["fields"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         description.columns = fields
             .iter()
             .filter_map(Value::as_object)

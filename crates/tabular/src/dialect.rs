@@ -30,9 +30,10 @@ impl Dialect {
             sample
         } else {
             // The last line is incomplete.
-            sample
-                .rfind(['\n', '\r'])
-                .map_or(sample, |end| &sample[..end])
+            match sample.rfind(['\n', '\r']) {
+                Some(end) => &sample[..end],
+                None => sample,
+            }
         };
         let mut best: Option<(f64, Self)> = None;
         for delimiter in DELIMITERS {
@@ -234,7 +235,7 @@ mod tests {
         let dialect = Dialect::detect(sample, true, None);
         (
             dialect.delimiter as char,
-            dialect.quote.map_or(' ', char::from),
+            dialect.quote.map(char::from).unwrap_or(' '),
             dialect.width,
         )
     }

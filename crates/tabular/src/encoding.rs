@@ -143,7 +143,10 @@ fn rate_plausibility(sample: &[u8], encoding: &'static Encoding) -> i64 {
         if character.is_ascii() {
             continue;
         }
-        let before = place.checked_sub(1).map_or(' ', |place| characters[place]);
+        let before = match place.checked_sub(1) {
+            Some(place) => characters[place],
+            None => ' ',
+        };
         let after = characters.get(place + 1).copied().unwrap_or(' ');
         score += score_character(before, character, after);
     }

@@ -4,7 +4,10 @@ use lodeseek_rdf::percent_encode;
 
 /// Returns an address without its fragment.
 pub(crate) fn without_fragment(base: &str) -> &str {
-    base.split_once('#').map_or(base, |(address, _)| address)
+    match base.split_once('#') {
+        Some((address, _)) => address,
+        None => base,
+    }
 }
 
 /// Percent-encodes a text for a fragment. Letters and digits of all scripts stay.

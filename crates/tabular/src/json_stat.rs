@@ -154,7 +154,7 @@ impl<'v> DataSets<'v> {
     /// Adds a data set with a name that no other one has.
     fn add(&mut self, label: Option<&str>, set: &'v Value) {
         let number = self.embedded.len() + 1;
-        let label = label.map_or("dataset", str::trim);
+        let label = label.map(str::trim).unwrap_or("dataset");
         let is_known = self.embedded.iter().any(|(name, _)| name == label);
         let name = if is_known {
             format!("{label} ({number})")

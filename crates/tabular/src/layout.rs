@@ -61,14 +61,27 @@ fn count_filled_cells(row: &[String]) -> usize {
     row.iter().filter(|cell| !cell.trim().is_empty()).count()
 }
 
+/// Returns the number of cells up to the last filled one; 0 if all are empty.
+pub(crate) fn filled_width(row: &[String]) -> usize {
+    match row.iter().rposition(|cell| !cell.trim().is_empty()) {
+        Some(last) => last + 1,
+        None => 0,
+    }
+}
+
+/// Returns a cell without white space around it; an empty text if the row is shorter.
+pub(crate) fn trimmed_cell(row: &[String], place: usize) -> &str {
+    match row.get(place) {
+        Some(cell) => cell.trim(),
+        None => "",
+    }
+}
+
 /// Returns the most frequent number of cells up to the last filled one.
 fn typical_width(rows: &[&[String]]) -> usize {
     let mut counts = std::collections::BTreeMap::new();
     for row in rows {
-        let last = row.iter().rposition(|cell| !cell.trim().is_empty());
-        *counts
-            .entry(last.map_or(0, |last| last + 1))
-            .or_insert(0usize) += 1;
+        *counts.entry(filled_width(row)).or_insert(0usize) += 1;
     }
     let mut best = (0, 0);
     for (width, count) in counts {
@@ -110,7 +123,7 @@ fn has_empty_corner(row: &[String], below: &[&[String]]) -> bool {
 }
 
 fn first_cell(row: &[String]) -> &str {
-    row.first().map_or("", |cell| cell.trim())
+    trimmed_cell(row, 0)
 }
 
 /// Returns true if a row has two cells, such as a name and a value, above a header of all columns, of which two or more have types.
@@ -496,7 +509,7 @@ pub(crate) fn column_names(header: &[&[String]], columns: usize) -> Vec<String> 
         let is_last = level + 1 == header.len();
         let mut spanning = "";
         for (place, name) in names.iter_mut().enumerate() {
-            let cell = row.get(place).map_or("", |cell| cell.trim());
+            let cell = trimmed_cell(row, place);
             if !cell.is_empty() {
                 spanning = cell;
             }

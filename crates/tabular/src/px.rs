@@ -172,8 +172,10 @@ struct Keywords(Vec<Keyword>);
 impl Keywords {
     /// Returns the values of a keyword in the file's own language.
     fn values(&self, name: &str, subject: Option<&str>) -> &[String] {
-        self.find(name, subject, None)
-            .map_or(&[], |found| found.values.as_slice())
+        match self.find(name, subject, None) {
+            Some(found) => found.values.as_slice(),
+            None => &[],
+        }
     }
 
     fn text(&self, name: &str, subject: Option<&str>) -> Option<&str> {

@@ -103,14 +103,19 @@ fn find_hint(name: &str, media_type: Option<&str>) -> Hint {
     let suffix = file_suffix(name);
     // The media type describes the whole distribution, not the members of an archive.
     let media_type = media_type.filter(|_| !name.contains('!'));
-    let of_type = media_type.map_or(Hint::Other, |media_type| {
-        let essence = media_type.split(';').next().unwrap_or(media_type);
-        hint_of(&essence.trim().to_ascii_lowercase())
-    });
+    let of_type = match media_type {
+        Some(media_type) => hint_of_media_type(media_type),
+        None => Hint::Other,
+    };
     match of_type {
         Hint::Other => hint_of(&suffix),
         found => found,
     }
+}
+
+fn hint_of_media_type(media_type: &str) -> Hint {
+    let essence = media_type.split(';').next().unwrap_or(media_type);
+    hint_of(&essence.trim().to_ascii_lowercase())
 }
 
 /// Returns the suffix of a file name in lower case, without those of compressions.
@@ -123,18 +128,15 @@ fn file_suffix(name: &str) -> String {
             break;
         }
     }
-    lower
-        .rsplit_once('.')
-        .map_or(String::new(), |(_, suffix)| suffix.to_owned())
+    match lower.rsplit_once('.') {
+        Some((_, suffix)) => suffix.to_owned(),
+        None => String::new(),
+    }
 }
 
 /// Returns true for the media types of text tables.
 pub(crate) fn is_table_media_type(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or(media_type);
-    matches!(
-        hint_of(&essence.trim().to_ascii_lowercase()),
-        Hint::Delimited(_)
-    )
+    matches!(hint_of_media_type(media_type), Hint::Delimited(_))
 }
 
 /// Returns true for the names of tables, workbooks and GeoJSON, compressed or not.

@@ -6,7 +6,9 @@
 use crate::cube::{self, Role};
 use crate::descriptors::TableDescription;
 use crate::iri::{encode_fragment, without_fragment};
-use crate::layout::{Layout, column_names, detect_layout, may_be_footnote};
+use crate::layout::{
+    Layout, column_names, detect_layout, filled_width, may_be_footnote, trimmed_cell,
+};
 use crate::limits::{
     MAX_CELL_BYTES, MAX_COLUMNS, MAX_FOOTNOTE_ROWS, MAX_HEADER_BYTES, MAX_SAMPLE_BYTES,
     MAX_SAMPLE_ROWS, cut,
@@ -220,7 +222,10 @@ pub(crate) fn read_table(
         }
     }
     writer.finish();
-    error.map_or(Ok(()), Err)
+    match error {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
 }
 
 fn check_width(row: &StringRecord) -> io::Result<()> {
@@ -535,7 +540,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
     fn write_label(&mut self, subject: &str, row: &StringRecord) {
         self.buffer.clear();
         for place in &self.label_columns {
-            let cell = row.get(*place).map_or("", str::trim);
+            let cell = row.get(*place).map(str::trim).unwrap_or_default();
             if cell.is_empty() {
                 continue;
             }
@@ -728,7 +733,10 @@ fn join_cells(row: &[String]) -> String {
 
 /// Returns the number of columns of the header, or of the first row if there is none.
 fn declared_columns(rows: &[Vec<String>], layout: &Layout) -> usize {
-    rows.get(layout.preamble_rows).map_or(0, Vec::len)
+    match rows.get(layout.preamble_rows) {
+        Some(row) => row.len(),
+        None => 0,
+    }
 }
 
 fn build_columns(
@@ -742,8 +750,7 @@ fn build_columns(
 ) -> Vec<Column> {
     let mut count = declared_columns(rows, layout);
     for row in data {
-        let last = row.iter().rposition(|cell| !cell.trim().is_empty());
-        count = count.max(last.map_or(0, |last| last + 1));
+        count = count.max(filled_width(row));
     }
     let count = count.min(MAX_COLUMNS);
     let header: Vec<&[String]> = rows
@@ -858,7 +865,7 @@ fn is_unique(data: &[&[String]], places: &[usize]) -> bool {
     for row in data {
         let key: Vec<&str> = places
             .iter()
-            .map(|place| row.get(*place).map_or("", |cell| cell.trim()))
+            .map(|place| trimmed_cell(row, *place))
             .collect();
         if key.iter().all(|cell| cell.is_empty()) {
             empty += 1;
@@ -876,7 +883,7 @@ const MAX_WORDS_BYTES: usize = 200;
 fn has_words(data: &[&[String]], place: usize) -> bool {
     let (mut in_words, mut all) = (0usize, 0usize);
     for row in data {
-        let cell = row.get(place).map_or("", |cell| cell.trim());
+        let cell = trimmed_cell(row, place);
         if cell.is_empty() {
             continue;
         }

@@ -134,8 +134,12 @@ pub(crate) fn column_type<'c>(
     let mut found: Option<ColumnType> = None;
     for cell in cells {
         if let Some(kind) = ColumnType::of_kind(cell_kind(cell, format)) {
-            found = Some(found.map_or(kind, |found| found.join(kind)));
-            if found == Some(ColumnType::Text) {
+            let joined = match found {
+                Some(found) => found.join(kind),
+                None => kind,
+            };
+            found = Some(joined);
+            if joined == ColumnType::Text {
                 break;
             }
         }

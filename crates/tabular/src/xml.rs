@@ -155,8 +155,10 @@ fn read_element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
             .into());
         }
         let raw = String::from_utf8_lossy(&attribute.value);
-        let value = quick_xml::escape::unescape(&raw)
-            .map_or_else(|_| raw.clone().into_owned(), std::borrow::Cow::into_owned);
+        let value = match quick_xml::escape::unescape(&raw) {
+            Ok(value) => value.into_owned(),
+            Err(_) => raw.clone().into_owned(),
+        };
         if !value.trim().is_empty() {
             members.push((local_name(key), Value::Text(value.trim().to_owned())));
         }

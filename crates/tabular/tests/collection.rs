@@ -36,8 +36,10 @@ impl TripleSink for CheckingSink {
 }
 
 fn folder() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("LODESEEK_DATA").map_or(default, PathBuf::from);
+    let folder = match std::env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+    };
     let folder = folder.join("tables");
     if folder.is_dir() {
         return Some(folder);

@@ -51,9 +51,7 @@ impl Limits {
             (Resource::Core, 0),
         ];
         for (resource, own_limit) in limits {
-            let limit = getrlimit(resource)
-                .maximum
-                .map_or(own_limit, |maximum| maximum.min(own_limit));
+            let limit = limit_to_maximum(own_limit, getrlimit(resource).maximum);
             setrlimit(
                 resource,
                 Rlimit {
@@ -213,6 +211,14 @@ fn restrict_system_calls() -> Option<String> {
     Some("this system has no seccomp, so workers can use the network".to_owned())
 }
 
+/// Returns a limit of a resource, or the maximum that the system permits if that is lower.
+fn limit_to_maximum(limit: u64, maximum: Option<u64>) -> u64 {
+    match maximum {
+        Some(maximum) => maximum.min(limit),
+        None => limit,
+    }
+}
+
 /// Allows this process so much more processor time. The system ends it afterwards, even if the parent does not.
 pub(crate) fn allow_processor_time(time: std::time::Duration) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -220,6 +226,6 @@ pub(crate) fn allow_processor_time(time: std::time::Duration) -> io::Result<()> 
     let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or_default();
     let maximum = getrlimit(Resource::Cpu).maximum;
     let total_seconds = used + time.as_secs() + 2;
-    let current = Some(maximum.map_or(total_seconds, |maximum| maximum.min(total_seconds)));
+    let current = Some(limit_to_maximum(total_seconds, maximum));
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }

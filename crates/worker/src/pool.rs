@@ -396,9 +396,11 @@ impl Pool {
                 .memory_bytes()
                 .is_some_and(|memory| memory >> 20 >= limit)
             {
-                return End::Failed(
-                    cancelled.map_or(WorkerError::Memory(limit), |(_, error)| error),
-                );
+                let error = match cancelled {
+                    Some((_, error)) => error,
+                    None => WorkerError::Memory(limit),
+                };
+                return End::Failed(error);
             }
             match &cancelled {
                 Some((since, error)) if since.elapsed() >= GRACE_PERIOD => {

@@ -125,8 +125,10 @@ impl Process {
 
     /// Returns the memory that the worker has kept from its tasks, in bytes.
     pub(crate) fn grown_bytes(&self) -> u64 {
-        self.memory_bytes()
-            .map_or(0, |memory| memory.saturating_sub(self.idle_memory))
+        match self.memory_bytes() {
+            Some(memory) => memory.saturating_sub(self.idle_memory),
+            None => 0,
+        }
     }
 
     /// Returns the memory of the process in bytes, without mapped files. `None` if the system does not report it.

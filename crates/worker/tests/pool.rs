@@ -193,10 +193,10 @@ fn ask(context: &TaskContext, count: usize) -> io::Result<String> {
 }
 
 fn described<T>(outcome: io::Result<T>) -> String {
-    outcome.map_or_else(
-        |error| format!("{:?}", error.kind()),
-        |_| "possible".to_owned(),
-    )
+    match outcome {
+        Ok(_) => "possible".to_owned(),
+        Err(error) => format!("{:?}", error.kind()),
+    }
 }
 
 /// Sends a signal without effect to a process, or opens it.

@@ -507,10 +507,10 @@ mod tests {
     fn period(statements: &[(&str, &str, &str)]) -> String {
         let mut all = vec![("", dcterms::TEMPORAL, "_:p")];
         all.extend(statements);
-        let declared = dataset(&all).declared_period();
-        declared.map_or("none".to_owned(), |declared| {
-            format!("{} {}", declared.form, declared.period)
-        })
+        match dataset(&all).declared_period() {
+            Some(declared) => format!("{} {}", declared.form, declared.period),
+            None => "none".to_owned(),
+        }
     }
 
     #[test]

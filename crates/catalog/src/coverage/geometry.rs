@@ -553,12 +553,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn text_of_box(bounds: Option<BoundingBox>) -> String {
+        match bounds {
+            Some(bounds) => bounds.to_string(),
+            None => "none".to_owned(),
+        }
+    }
+
     fn wkt(text: &str) -> String {
-        box_of_wkt(text).map_or("none".to_owned(), |bounds| bounds.to_string())
+        text_of_box(box_of_wkt(text))
     }
 
     fn geojson(text: &str) -> String {
-        box_of_geojson(text).map_or("none".to_owned(), |bounds| bounds.to_string())
+        text_of_box(box_of_geojson(text))
     }
 
     #[test]
@@ -743,11 +750,7 @@ mod tests {
                 system(name)
             };
             let text = envelope(&declared, lower, upper);
-            assert_eq!(
-                box_of_gml(&text).map_or("none".to_owned(), |bounds| bounds.to_string()),
-                expected,
-                "{text}"
-            );
+            assert_eq!(text_of_box(box_of_gml(&text)), expected, "{text}");
         }
         for (text, expected) in [
             (
@@ -783,11 +786,7 @@ mod tests {
             ("<gml:pos>8.5", "none"),
             ("<", "none"),
         ] {
-            assert_eq!(
-                box_of_gml(text).map_or("none".to_owned(), |bounds| bounds.to_string()),
-                expected,
-                "{text}"
-            );
+            assert_eq!(text_of_box(box_of_gml(text)), expected, "{text}");
         }
     }
 
@@ -816,11 +815,7 @@ mod tests {
             ("8.5 47.4", "none"),
             ("", "none"),
         ] {
-            assert_eq!(
-                box_of_text(text).map_or("none".to_owned(), |bounds| bounds.to_string()),
-                expected,
-                "{text}"
-            );
+            assert_eq!(text_of_box(box_of_text(text)), expected, "{text}");
         }
     }
 

@@ -479,9 +479,10 @@ impl Duration {
     /// Reads a duration, as in `P1Y6M` and `P2W`.
     fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix('P')?;
-        let (date, time) = rest
-            .split_once('T')
-            .map_or((rest, None), |(date, time)| (date, Some(time)));
+        let (date, time) = match rest.split_once('T') {
+            Some((date, time)) => (date, Some(time)),
+            None => (rest, None),
+        };
         let is_time = time.is_none_or(|time| {
             !time.is_empty()
                 && time
@@ -660,11 +661,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> String {
-        let ends = |period: Period| {
-            [period.first, period.last]
+        match Period::from_text(text) {
+            Some(period) => [period.first, period.last]
                 .map(|day| day.map(|day| day.to_string()).unwrap_or_default())
-        };
-        Period::from_text(text).map_or("none".to_owned(), |period| ends(period).join(" "))
+                .join(" "),
+            None => "none".to_owned(),
+        }
     }
 
     #[test]

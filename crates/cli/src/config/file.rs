@@ -26,6 +26,14 @@ fn describe_wrong_value(message: &str, kind: Kind) -> String {
     format!("expected {expected}; found {found}")
 }
 
+/// Returns the place of an error in bytes; 0 if the error has no place.
+fn start_of(error: &toml::de::Error) -> usize {
+    match error.span() {
+        Some(span) => span.start,
+        None => 0,
+    }
+}
+
 /// A parsed configuration file with known keys only.
 #[derive(Debug)]
 pub(super) struct ConfigFile<'t> {
@@ -57,7 +65,7 @@ impl<'t> ConfigFile<'t> {
             Err(error) => {
                 bail!(
                     "{}: {}",
-                    file.place(error.span().map_or(0, |span| span.start)),
+                    file.place(start_of(&error)),
                     error.message().trim()
                 )
             }
@@ -149,7 +157,7 @@ impl<'t> ConfigFile<'t> {
     /// If a value is not valid.
     pub(super) fn values<S: Settings>(&self) -> anyhow::Result<Table> {
         if let Err(error) = toml::from_str::<S>(self.text) {
-            let start = error.span().map_or(0, |span| span.start);
+            let start = start_of(&error);
             // The innermost key whose value contains the place.
             let key = self
                 .entries

@@ -59,10 +59,11 @@ impl<R: Read> Read for LimitedReader<'_, R> {
             return Err(io::Error::other("more triples than the limit"));
         }
         self.reader.read(buffer).inspect_err(|error| {
-            let kind = error.kind();
-            let kept = EgressError::find_in(error).cloned();
-            self.error
-                .replace(Some(kept.map_or_else(|| kind.into(), io::Error::other)));
+            let copy = match EgressError::find_in(error) {
+                Some(egress_error) => io::Error::other(egress_error.clone()),
+                None => error.kind().into(),
+            };
+            self.error.replace(Some(copy));
         })
     }
 }
@@ -118,10 +119,10 @@ fn count_skipped_statements(reports: &[FileReport]) -> Result<u64, String> {
         return Err("expected one document".to_owned());
     };
     if report.outcome.is_failure() {
-        return Err(report
-            .problems
-            .last()
-            .map_or_else(|| "not RDF".to_owned(), ToString::to_string));
+        return match report.problems.last() {
+            Some(problem) => Err(problem.to_string()),
+            None => Err("not RDF".to_owned()),
+        };
     }
     Ok(report.skipped)
 }

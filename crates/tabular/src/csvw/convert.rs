@@ -324,7 +324,10 @@ impl Writer<'_> {
         let mut width = header.iter().map(Vec::len).max().unwrap_or_default();
         if header.is_empty() {
             first = rows.next_row();
-            width = first.as_ref().map_or(0, |(_, cells)| cells.len());
+            width = match &first {
+                Some((_, cells)) => cells.len(),
+                None => 0,
+            };
         }
         let columns = self.columns(table, &header, width);
         let node = self.node(table.id.as_deref());
@@ -423,8 +426,10 @@ impl Writer<'_> {
             .iter()
             .enumerate()
             .map(|(place, column)| {
-                let text = cells.get(place).map_or("", String::as_str);
-                let text = if column.column.is_virtual { "" } else { text };
+                let text = match cells.get(place) {
+                    Some(text) if !column.column.is_virtual => text.as_str(),
+                    _ => "",
+                };
                 self.value(&column.column.inherited, text, source_row, &column.name)
             })
             .collect();

@@ -630,7 +630,7 @@ impl<'r> MetadataReader<'r> {
                         continue;
                     }
                     let texts = list_strings(Some(value));
-                    let count = value.as_array().map_or(1, Vec::len);
+                    let count = value.as_array().map(Vec::len).unwrap_or(1);
                     if texts.len() < count {
                         self.warn("a title is no string");
                     }

@@ -148,10 +148,10 @@ impl<'t> Words<'t> {
         let before = place
             .checked_sub(1)
             .and_then(|before| self.list.get(before));
-        let between = before
-            .zip(self.list.get(place))
-            .map(|(before, word)| before.range.end..word.range.start);
-        between.map_or("", |range| &self.text[range])
+        match (before, self.list.get(place)) {
+            (Some(before), Some(word)) => &self.text[before.range.end..word.range.start],
+            _ => "",
+        }
     }
 
     /// Returns the text between a word and the one before it, without spaces around it.
