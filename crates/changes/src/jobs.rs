@@ -181,7 +181,10 @@ pub fn written_datasets(result: &Value) -> Vec<String> {
 /// Returns the elements of a JSON array; none of another value.
 #[must_use]
 pub fn list_elements(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
+    match value.as_array() {
+        Some(elements) => elements.as_slice(),
+        None => &[],
+    }
 }
 
 /// Keeps the first entries of a list. Returns the number of the others.
