@@ -163,10 +163,10 @@ fn last_bytes(file: &mut File, count: u64) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
         // The first line is the end of an entry.
-        let first_end = bytes
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .map_or(bytes.len(), |place| place + 1);
+        let first_end = match bytes.iter().position(|byte| *byte == b'\n') {
+            Some(place) => place + 1,
+            None => bytes.len(),
+        };
         if first_end < bytes.len() {
             return Ok(bytes.split_off(first_end));
         }

@@ -226,7 +226,10 @@ impl LoadRequest {
         let mut names = Vec::new();
         for (number, path) in self.sources.iter().enumerate() {
             let origin = self.origins.get(number).filter(|origin| !origin.is_empty());
-            let path = origin.map_or(path.as_path(), Path::new);
+            let path = match origin {
+                Some(origin) => Path::new(origin),
+                None => path.as_path(),
+            };
             let name = path.file_name().unwrap_or(path.as_os_str());
             names.push(name.to_string_lossy().into_owned());
         }

@@ -129,7 +129,10 @@ fn media_type(response: &Response) -> Option<String> {
 /// Returns the name of a downloaded file: the last part of the path, whose suffix states the syntax.
 fn file_name(address: &str) -> String {
     let path = address.split(['?', '#']).next().unwrap_or(address);
-    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let path = match path.split_once("://") {
+        Some((_, rest)) => rest,
+        None => path,
+    };
     let last = path
         .split_once('/')
         .and_then(|(_, path)| path.rsplit('/').next())

@@ -182,7 +182,10 @@ pub fn written_datasets(result: &Value) -> Vec<String> {
 /// Returns the elements of a JSON array; none of another value.
 #[must_use]
 pub fn list_elements(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
+    match value.as_array() {
+        Some(elements) => elements.as_slice(),
+        None => &[],
+    }
 }
 
 /// Returns the action of an ended job for the audit log. An edit that changes only keys with an edit is a correction of that.

@@ -183,11 +183,17 @@ fn combine_with_present(
             });
         match place {
             Some(distribution) => distribution.copy = Some(LocalCopy::File(path)),
-            None => dataset.distributions.push(Distribution {
-                media_type,
-                copy: Some(LocalCopy::File(path)),
-                ..Distribution::new(address.map_or(Location::File(name), Location::Remote))
-            }),
+            None => {
+                let location = match address {
+                    Some(address) => Location::Remote(address),
+                    None => Location::File(name),
+                };
+                dataset.distributions.push(Distribution {
+                    media_type,
+                    copy: Some(LocalCopy::File(path)),
+                    ..Distribution::new(location)
+                });
+            }
         }
     }
     dataset
@@ -205,9 +211,10 @@ fn put_result(report: LoadReport, is_new: bool) -> Result<Value, ChangeError> {
     };
     let problems = first_problems(&dataset);
     if dataset.outcome == DatasetOutcome::Kept {
-        let reason = problems
-            .first()
-            .map_or("a file cannot be read", String::as_str);
+        let reason = match problems.first() {
+            Some(problem) => problem.as_str(),
+            None => "a file cannot be read",
+        };
         return Err(ChangeError::Failed(format!(
             "nothing was changed: {reason}"
         )));

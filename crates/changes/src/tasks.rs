@@ -44,7 +44,10 @@ impl Tasks {
         let when = SystemTime::now();
         let mut log = self.lock();
         let kind = (what.to_owned(), outcome.is_ok());
-        let count = log.totals.get(&kind).map_or(0, |total| total.count) + 1;
+        let count = match log.totals.get(&kind) {
+            Some(total) => total.count + 1,
+            None => 1,
+        };
         log.totals.insert(kind, TaskTotal { count, last: when });
         let task = Task {
             when,

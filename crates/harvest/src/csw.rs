@@ -172,10 +172,10 @@ impl Service {
             (None, Some(since)) => Some(modified_since(since)),
             (None, None) => None,
         };
-        let language = self
-            .constraint
-            .as_ref()
-            .map_or("CQL_TEXT", |(language, _)| language);
+        let language = match &self.constraint {
+            Some((language, _)) => language.as_str(),
+            None => "CQL_TEXT",
+        };
         if let Some(constraint) = &constraint {
             parameters.push(("constraintLanguage", language));
             parameters.push(("constraint_language_version", "1.1.0"));

@@ -113,9 +113,12 @@ impl Fetcher<'_> {
             .take(MAX_FILE_BYTES)
             .read_to_end(&mut text);
         self.spent.bytes += text.len() as u64;
-        Ok(match read {
-            Ok(_) => parse(&text).map_or(RobotsRules::AllowAll, RobotsRules::Robot),
-            Err(_) => RobotsRules::Unreachable,
+        if read.is_err() {
+            return Ok(RobotsRules::Unreachable);
+        }
+        Ok(match parse(&text) {
+            Some(robot) => RobotsRules::Robot(robot),
+            None => RobotsRules::AllowAll,
         })
     }
 }

@@ -109,12 +109,13 @@ impl Run<'_, '_> {
             source.report.add_problems(&[Problem::new(problem)]);
         }
         if source.report.whole {
-            let earlier = earlier
-                .as_ref()
-                .map_or(0, |list| list.incremental_harvests + 1);
+            let incremental_harvests = match &earlier {
+                Some(list) if !known.is_empty() => list.incremental_harvests + 1,
+                _ => 0,
+            };
             let list = RecordList {
                 from: String::new(),
-                incremental_harvests: if known.is_empty() { 0 } else { earlier },
+                incremental_harvests,
                 records,
             };
             self.fetcher.state.set_record_list(&address, list);

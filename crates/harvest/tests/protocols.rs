@@ -121,9 +121,10 @@ impl Repository {
                         )
                     }
                     None => {
-                        let from = asked
-                            .parameter("from")
-                            .map_or(0, |from| from[8..].parse().expect("a day"));
+                        let from = match asked.parameter("from") {
+                            Some(from) => from[8..].parse().expect("a day"),
+                            None => 0,
+                        };
                         (0, from)
                     }
                 };

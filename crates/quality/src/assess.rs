@@ -480,9 +480,10 @@ fn find_value<'g>(nodes: &[Node<'g>], property: &str) -> Option<Node<'g>> {
 
 /// Returns an IRI unchanged, any other value on one line.
 fn format_whole_value(value: Node<'_>) -> String {
-    value
-        .iri()
-        .map_or_else(|| format_value(value), str::to_owned)
+    match value.iri() {
+        Some(iri) => iri.to_owned(),
+        None => format_value(value),
+    }
 }
 
 fn check_texts(node: Node<'_>) -> [Finding; 5] {
@@ -572,9 +573,10 @@ fn assess_content(node: Node<'_>, content: Option<&Summary>) -> Vec<Finding> {
             .map(|indicator| unknown(indicator, "no content is stored"))
             .into();
     };
-    let skipped = node
-        .value(lodeseek::SKIPPED_STATEMENTS)
-        .map_or("0", |value| value.term().text());
+    let skipped = match node.value(lodeseek::SKIPPED_STATEMENTS) {
+        Some(value) => value.term().text(),
+        None => "0",
+    };
     let shared = content.vocabularies.iter().map(|(name, _)| name.as_str());
     let (shared, others): (Vec<&str>, Vec<&str>) = shared
         .filter(|name| !controlled_vocabularies::is_of_rdf(name))

@@ -70,7 +70,10 @@ impl<W: FnMut(&[u8]) -> io::Result<()>> TripleStreamWriter<W> {
     /// The first error of `write`. What followed it was not written.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush();
-        self.error.map_or(Ok(()), Err)
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 
     fn flush(&mut self) {

@@ -159,7 +159,10 @@ impl SnapshotCache {
         served: Option<&SnapshotHome>,
     ) -> Result<Option<SnapshotHome>, SnapshotError> {
         // A list of the served snapshot and the newer ones is short.
-        let after = served.map_or(0, |home| home.number.saturating_sub(1));
+        let after = match served {
+            Some(home) => home.number.saturating_sub(1),
+            None => 0,
+        };
         let latest = match self.remote.latest(after)? {
             None if after > 0 => self.remote.latest(0)?,
             latest => latest,

@@ -99,7 +99,10 @@ pub fn publish(
     } else {
         (remote.last_own(&home)?, 0)
     };
-    let number = latest.as_ref().map_or(0, |(number, _)| *number);
+    let number = match &latest {
+        Some((number, _)) => *number,
+        None => 0,
+    };
     let previous = match &latest {
         Some((number, record)) => match remote.manifest(&record.manifest) {
             Ok(manifest) => Some(manifest),

@@ -36,7 +36,11 @@ pub(super) struct Admission {
 
 impl Default for Admission {
     fn default() -> Self {
-        Self::with_processors(thread::available_parallelism().map_or(1, usize::from))
+        let processors = match thread::available_parallelism() {
+            Ok(number) => number.get(),
+            Err(_) => 1,
+        };
+        Self::with_processors(processors)
     }
 }
 
@@ -150,7 +154,10 @@ impl Counts {
     }
 
     fn expectation(&mut self, shape: Option<Shape>) -> Expectation {
-        shape.map_or_else(Expectation::default, |shape| self.times.expectation(shape))
+        match shape {
+            Some(shape) => self.times.expectation(shape),
+            None => Expectation::default(),
+        }
     }
 
     /// Updates the expectation of queued queries of a shape.

@@ -95,7 +95,10 @@ impl<'t> Iterator for Tokens<'t> {
         }
         let first = self.0.chars().next()?;
         let end = match first {
-            '<' => self.0.find('>').map_or(self.0.len(), |end| end + 1),
+            '<' => match self.0.find('>') {
+                Some(end) => end + 1,
+                None => self.0.len(),
+            },
             _ if is_word_character(first) => {
                 let end = self.0.find(|c| !is_word_character(c));
                 end.unwrap_or(self.0.len())

@@ -138,9 +138,10 @@ impl Graphs {
 
     /// Returns the name of a graph for clients.
     pub(super) fn public_name<'g>(&'g self, graph: &'g NamedNode) -> &'g NamedNode {
-        self.versions
-            .get(graph)
-            .map_or(graph, |stored| &stored.dataset)
+        match self.versions.get(graph) {
+            Some(stored) => &stored.dataset,
+            None => graph,
+        }
     }
 
     /// Returns the name in the store of a graph that clients can name.

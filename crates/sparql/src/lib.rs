@@ -629,7 +629,10 @@ impl EvaluationContext {
     /// read: then the evaluation fails with the reason.
     fn is_node(&self, term: &Term, graph: Option<&NamedNode>) -> bool {
         let store = self.engine.store.oxigraph();
-        let graphs = graph.map_or(self.visible.default.as_slice(), std::slice::from_ref);
+        let graphs = match graph {
+            Some(graph) => std::slice::from_ref(graph),
+            None => self.visible.default.as_slice(),
+        };
         graphs.iter().any(|graph| {
             let graph = Some(graph.as_ref().into());
             let subject = match term {
@@ -828,9 +831,10 @@ fn evaluate_query(
         return Err(failure.into());
     }
     sink.take(results)?;
-    context
-        .service_failure()
-        .map_or(Ok(()), |failure| Err(failure.into()))
+    match context.service_failure() {
+        Some(failure) => Err(failure.into()),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

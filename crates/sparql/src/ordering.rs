@@ -251,9 +251,10 @@ fn duration_key(duration: Duration) -> Option<String> {
 /// `exponent`. The text has one character for sign and exponent, and then the digits. Those of negative numbers are subtracted from nine
 /// and followed by a character after all digits, since further digits make the number smaller.
 fn number_key(number: &str, exponent: i32) -> String {
-    let (is_negative, number) = number
-        .strip_prefix('-')
-        .map_or((false, number), |number| (true, number));
+    let (is_negative, number) = match number.strip_prefix('-') {
+        Some(number) => (true, number),
+        None => (false, number),
+    };
     let Some((digits, power)) = number.split_once('e') else {
         let at = if number != "inf" {
             NOT_A_NUMBER
@@ -473,15 +474,21 @@ mod tests {
         }
     }
 
+    /// Returns a value in the syntax of a query.
+    fn format_value(value: Option<Term>) -> String {
+        match value {
+            Some(term) => term.to_string(),
+            None => "UNDEF".to_owned(),
+        }
+    }
+
     #[test]
     fn kinds_of_terms_have_the_order_of_the_specification() {
         let query = "SELECT ?x { VALUES ?x { '' 'b' 'a'@en true 1e400 'NaN'^^<http://www.w3.org/2001/XMLSchema#double> 10 9.5 -1 \
                      'a' <urn:i> UNDEF <<(<urn:i> <urn:i> 2)>> <<(<urn:i> <urn:i> 10)>> } } ORDER BY";
-        let text =
-            |value: Option<Term>| value.map_or_else(|| "UNDEF".to_owned(), |term| term.to_string());
         let up: Vec<String> = column(&format!("{query} ?x"))
             .into_iter()
-            .map(text)
+            .map(format_value)
             .collect();
         let xsd = "^^<http://www.w3.org/2001/XMLSchema#";
         let expected = [
@@ -503,7 +510,7 @@ mod tests {
         assert_eq!(up, expected);
         let mut down: Vec<String> = column(&format!("{query} DESC(?x)"))
             .into_iter()
-            .map(text)
+            .map(format_value)
             .collect();
         down.reverse();
         assert_eq!(down, expected);

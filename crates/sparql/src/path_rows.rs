@@ -275,8 +275,9 @@ mod tests {
                     .into_iter()
                     .map(|row| {
                         row.into_iter()
-                            .map(|term| {
-                                term.map_or_else(|| "-".to_owned(), |term| term.to_string())
+                            .map(|term| match term {
+                                Some(term) => term.to_string(),
+                                None => "-".to_owned(),
                             })
                             .collect::<Vec<_>>()
                             .join(" ")

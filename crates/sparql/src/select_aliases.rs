@@ -235,8 +235,10 @@ fn string_length(text: &str, quote: char) -> usize {
             return place + mark.len();
         }
         place += char.len_utf8();
-        if char == '\\' {
-            place += text[place..].chars().next().map_or(0, char::len_utf8);
+        if char == '\\'
+            && let Some(escaped) = text[place..].chars().next()
+        {
+            place += escaped.len_utf8();
         }
     }
     text.len()

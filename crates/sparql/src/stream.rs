@@ -97,10 +97,11 @@ fn term_bytes(term: &Term) -> usize {
         Term::NamedNode(node) => node.as_str().len(),
         Term::BlankNode(node) => node.as_str().len(),
         Term::Literal(literal) => {
-            literal.value().len()
-                + literal
-                    .language()
-                    .map_or_else(|| literal.datatype().as_str().len(), str::len)
+            let kind_bytes = match literal.language() {
+                Some(language) => language.len(),
+                None => literal.datatype().as_str().len(),
+            };
+            literal.value().len() + kind_bytes
         }
         Term::Triple(triple) => triple_bytes(triple),
     }
@@ -388,10 +389,10 @@ impl Watch {
             return Ok(());
         }
         self.last_check = Instant::now();
-        let grown = self
-            .before
-            .zip(resident_megabytes())
-            .map_or(0, |(before, now)| now.saturating_sub(before));
+        let grown = match (self.before, resident_megabytes()) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => 0,
+        };
         if grown > self.limits.memory_megabytes {
             return Err(SparqlError::Memory(self.limits.memory_megabytes));
         }

@@ -86,10 +86,11 @@ impl<'q> Lengths<'q> {
                 expr,
                 ..
             } => {
-                self.factor(expr)
-                    + separator
-                        .as_ref()
-                        .map_or(0.0, |separator| separator.len() as f64 / STRING_BYTES)
+                let separator_bytes = match separator {
+                    Some(separator) => separator.len() as f64,
+                    None => 0.0,
+                };
+                self.factor(expr) + separator_bytes / STRING_BYTES
             }
             AggregateExpression::FunctionCall { expr, .. } => self.factor(expr),
             AggregateExpression::CountSolutions { .. } => 1.0,
@@ -135,7 +136,10 @@ impl<'q> Lengths<'q> {
                 .then(|| literal.value().len()),
             _ => None,
         };
-        let growth = plain.map_or(1.0 + bytes, |length| (bytes / length as f64).max(1.0));
+        let growth = match plain {
+            Some(length) => (bytes / length as f64).max(1.0),
+            None => 1.0 + bytes,
+        };
         match replacement {
             Expression::Literal(literal) => growth + literal.value().matches('$').count() as f64,
             // A computed replacement may consist of references, of two bytes each.

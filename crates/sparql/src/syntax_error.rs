@@ -127,7 +127,10 @@ impl SyntaxError {
     }
 
     fn at_offset(query: &str, offset: usize, length: usize, cause: SyntaxErrorCause) -> Self {
-        let start = query[..offset].rfind('\n').map_or(0, |end| end + 1);
+        let start = match query[..offset].rfind('\n') {
+            Some(end) => end + 1,
+            None => 0,
+        };
         let line = query[..offset].matches('\n').count() + 1;
         Self {
             line,
@@ -219,11 +222,10 @@ fn offset_of(query: &str, line: usize, column: usize) -> usize {
     let mut offset = 0;
     for (number, text) in query.split_inclusive('\n').enumerate() {
         if number + 1 == line {
-            return offset
-                + text
-                    .char_indices()
-                    .nth(column.saturating_sub(1))
-                    .map_or(text.len(), |(start, _)| start);
+            return match text.char_indices().nth(column.saturating_sub(1)) {
+                Some((start, _)) => offset + start,
+                None => offset + text.len(),
+            };
         }
         offset += text.len();
     }
@@ -314,9 +316,10 @@ fn find_query_form<'q>(names: &[Name<'q>], query: &'q str) -> (usize, &'q str) {
             names[place].is_prefix && place > 0 && names[place - 1].is_one_of(&["prefix"]);
         !is_declared && !names[place].is_one_of(&["base", "prefix", "version"])
     });
-    first.map_or((query.len(), ""), |place| {
-        (names[place].offset, names[place].text)
-    })
+    match first {
+        Some(place) => (names[place].offset, names[place].text),
+        None => (query.len(), ""),
+    }
 }
 
 /// Finds the first prefixed name whose prefix the query does not declare: the prefix and its offset in bytes.
@@ -357,9 +360,10 @@ fn local_length(text: &str) -> usize {
 
 /// Returns the length of an IRI in angle brackets; 1 for an operator.
 fn iri_length(text: &str) -> usize {
-    let end = text.find(|c: char| c == '>' || c.is_whitespace());
-    end.filter(|end| text[*end..].starts_with('>'))
-        .map_or(1, |end| end + 1)
+    match text.find(|c: char| c == '>' || c.is_whitespace()) {
+        Some(end) if text[end..].starts_with('>') => end + 1,
+        _ => 1,
+    }
 }
 
 /// Returns the length of a string literal with its quotes.
@@ -371,13 +375,15 @@ fn string_length(text: &str, quote: char) -> usize {
         (1, &text[..1])
     };
     let mut place = start;
-    while place < text.len() {
-        if text[place..].starts_with('\\') {
-            place += 1 + text[place + 1..].chars().next().map_or(0, char::len_utf8);
-        } else if text[place..].starts_with(end) {
+    while let Some(char) = text[place..].chars().next() {
+        if text[place..].starts_with(end) {
             return place + end.len();
-        } else {
-            place += text[place..].chars().next().map_or(1, char::len_utf8);
+        }
+        place += char.len_utf8();
+        if char == '\\'
+            && let Some(escaped) = text[place..].chars().next()
+        {
+            place += escaped.len_utf8();
         }
     }
     text.len()

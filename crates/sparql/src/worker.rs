@@ -367,7 +367,10 @@ impl Handler for QueryWorker {
         let mut sink = Sink::new(output, &limits);
         let outcome = catch_panic(|| self.answer(query, context, &cancellation, &mut sink));
         sink.end(outcome);
-        lost.map_or(Ok(()), Err)
+        match lost {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 }
 

@@ -447,7 +447,10 @@ fn in_store(graph: &TripleGraph, id: TermId) -> Term {
         TermRef::Literal {
             lexical,
             kind: LiteralKind::Datatype(datatype),
-        } => to_stored_literal(lexical, datatype).map_or_else(|| graph.to_term(id), Term::from),
+        } => match to_stored_literal(lexical, datatype) {
+            Some(literal) => literal.into(),
+            None => graph.to_term(id),
+        },
         TermRef::Triple(triple) => {
             let stored = Triple {
                 object: in_store(graph, triple.object),

@@ -248,10 +248,10 @@ fn find_local_content(distribution: &Distribution, folder: &Path) -> Option<Sour
         Some(LocalCopy::File(path)) => Some(SourcePlace::File(path.clone())),
         Some(LocalCopy::Missing(reason)) => Some(SourcePlace::Unreadable(reason.clone())),
         Some(LocalCopy::Unused) => None,
-        None => Some(
-            local_path(&distribution.location, folder)
-                .map_or_else(SourcePlace::Refused, SourcePlace::File),
-        ),
+        None => match local_path(&distribution.location, folder) {
+            Ok(path) => Some(SourcePlace::File(path)),
+            Err(reason) => Some(SourcePlace::Refused(reason)),
+        },
     }
 }
 

@@ -120,7 +120,10 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
         .as_ref()
         .and_then(|old| old.read_commit().ok())
         .unwrap_or(0);
-    let recorded = record.as_ref().map_or(0, |record| record.commit);
+    let recorded = match &record {
+        Some(record) => record.commit,
+        None => 0,
+    };
     let new_oxigraph = open_oxigraph(&new, Access::Write)?;
     let mut store = Store {
         content_place,

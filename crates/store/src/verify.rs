@@ -344,7 +344,12 @@ impl Store {
         }
         match self.is_index_only(id) {
             // The graph file is the only content.
-            Ok(true) => return graph.map_or(0, |graph| graph.len()),
+            Ok(true) => {
+                return match graph {
+                    Ok(graph) => graph.len(),
+                    Err(_) => 0,
+                };
+            }
             Ok(false) => {}
             Err(error) => {
                 damage.push(

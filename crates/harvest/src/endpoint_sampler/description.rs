@@ -170,7 +170,10 @@ pub(super) fn ids_of<'i>(iris: impl Iterator<Item = &'i str>) -> Vec<Option<Data
 }
 
 fn id_of(iri: &str) -> Option<DatasetId> {
-    let name = iri.split_once("://").map_or(iri, |(_, rest)| rest);
+    let name = match iri.split_once("://") {
+        Some((_, rest)) => rest,
+        None => iri,
+    };
     DatasetId::from_text(name.trim_end_matches('/'))
 }
 

@@ -583,8 +583,10 @@ impl<'t> Task<'t> {
         ids: &mut BTreeMap<DatasetId, Option<String>>,
     ) -> Result<Metadata, SamplerError> {
         let iri = self.sampler.iri(self.graph);
-        let (identifier, metadata) =
-            described.map_or((None, None), |read| (read.identifier, Some(read.metadata)));
+        let (identifier, metadata) = match described {
+            Some(description) => (description.identifier, Some(description.metadata)),
+            None => (None, None),
+        };
         let mut id = self.prefixed_id(identifier.as_ref().unwrap_or(&own_id))?;
         if is_taken(ids, &id, iri) {
             id = self.prefixed_id(&own_id)?;

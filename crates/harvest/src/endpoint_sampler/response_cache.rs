@@ -62,7 +62,10 @@ pub(super) struct ResponseCache {
 impl ResponseCache {
     /// Creates the cache of a graph at an endpoint; `None` is its default graph.
     pub(super) fn new(folder: &Path, endpoint: &str, graph: Option<&str>) -> Self {
-        let graph = graph.map_or_else(|| "default".to_owned(), short_hash);
+        let graph = match graph {
+            Some(graph) => short_hash(graph),
+            None => "default".to_owned(),
+        };
         Self {
             folder: folder.join(short_hash(endpoint)).join(graph),
         }

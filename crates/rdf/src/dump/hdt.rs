@@ -815,10 +815,11 @@ impl Triples {
             }
             let predicate = dictionary.predicate(number_at_position(&self.predicates, run)?)?;
             begins_subject = self.predicate_ends.is_last(run);
-            let repeated = term_length(&subject)
-                + predicate
-                    .as_ref()
-                    .map_or(0, |predicate| predicate.as_str().len());
+            let predicate_length = match &predicate {
+                Ok(predicate) => predicate.as_str().len(),
+                Err(_) => 0,
+            };
+            let repeated = term_length(&subject) + predicate_length;
             loop {
                 dictionary.budget.spend(repeated)?;
                 let object = dictionary.object(number_at_position(&self.objects, place)?)?;

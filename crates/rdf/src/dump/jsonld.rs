@@ -180,9 +180,10 @@ fn with_integer(object: Term, names_double: bool) -> Term {
     else {
         return object;
     };
-    let (sign, number) = mantissa
-        .strip_prefix('-')
-        .map_or(("", mantissa), |number| ("-", number));
+    let (sign, number) = match mantissa.strip_prefix('-') {
+        Some(number) => ("-", number),
+        None => ("", mantissa),
+    };
     let Some((whole, fraction)) = number.split_once('.') else {
         return object;
     };
@@ -397,7 +398,7 @@ impl<R: Read> LimitGuard<R> {
             self.buffer.resize(start + CHUNK_BYTES, 0);
             let read = self.inner.read(&mut self.buffer[start..]);
             self.buffer
-                .truncate(start + read.as_ref().map_or(0, |&read| read));
+                .truncate(start + read.as_ref().copied().unwrap_or(0));
             let ended = read? == 0;
             for place in start..self.buffer.len() {
                 self.byte(self.buffer[place])?;

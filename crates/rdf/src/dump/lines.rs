@@ -28,12 +28,12 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
         let start = buffer.len();
         buffer.resize(start + BLOCK_BYTES, 0);
         let read = reader.read(&mut buffer[start..]);
-        buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
+        buffer.truncate(start + read.as_ref().copied().unwrap_or(0));
         let ended = matches!(read, Ok(0));
         let done = if ended {
             buffer.len()
         } else {
-            memchr::memrchr2(b'\n', b'\r', &buffer).map_or(0, |place| place + 1)
+            complete_lines_length(&buffer)
         };
         line += read_block(&buffer[..done], line, sink)?;
         buffer.drain(..done);
@@ -54,6 +54,14 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
     }
 }
 
+/// Returns the length of the complete lines at the beginning of a text.
+fn complete_lines_length(text: &[u8]) -> usize {
+    match memchr::memrchr2(b'\n', b'\r', text) {
+        Some(place) => place + 1,
+        None => 0,
+    }
+}
+
 /// Reads complete lines, starting at line number `line`. Returns the number of line ends.
 fn read_block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Refusal> {
     let first = line;
@@ -65,8 +73,10 @@ fn read_block(text: &[u8], mut line: u64, sink: &mut Sink<'_>) -> Result<u64, Re
     let sound = text.len() <= limit && is_flat && parse_statements(text, None, sink).is_ok();
     let mut start = 0;
     while start < text.len() {
-        let end =
-            memchr::memchr2(b'\n', b'\r', &text[start..]).map_or(text.len(), |place| start + place);
+        let end = match memchr::memchr2(b'\n', b'\r', &text[start..]) {
+            Some(place) => start + place,
+            None => text.len(),
+        };
         if end - start > limit {
             return Err(Refusal::TokenSize { limit, line });
         }

@@ -657,9 +657,10 @@ impl ReadContext<'_> {
 
 /// Returns the address of an archive's member: `ARCHIVE!MEMBER`, as in reports. Letters and digits of all scripts, and slashes, stay.
 fn member_address(archive: &str, member: &str) -> String {
-    let archive = archive
-        .split_once('#')
-        .map_or(archive, |(address, _)| address);
+    let archive = match archive.split_once('#') {
+        Some((address, _)) => address,
+        None => archive,
+    };
     let mut address = format!("{archive}!");
     for character in member.chars() {
         let is_kept = if character.is_ascii() {

@@ -130,7 +130,10 @@ fn scheme_length(iri: &str) -> usize {
 
 /// Encodes `user@host:port`. Only an address in brackets keeps them, and only the colon before a number is that of a port.
 fn encode_authority(authority: &str, out: &mut String) {
-    let host = authority.rfind('@').map_or(0, |place| place + 1);
+    let host = match authority.rfind('@') {
+        Some(place) => place + 1,
+        None => 0,
+    };
     let port = authority[host..].rfind(':').map(|place| host + place);
     let port = port.filter(|&place| {
         authority[place + 1..]

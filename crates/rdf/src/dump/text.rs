@@ -156,7 +156,7 @@ impl Utf8Text<'_> {
         self.pending.resize(start + CHUNK_BYTES, 0);
         let read = self.reader.read(&mut self.pending[start..]);
         self.pending
-            .truncate(start + read.as_ref().map_or(0, |&read| read));
+            .truncate(start + read.as_ref().copied().unwrap_or(0));
         self.ended = read? == 0;
         let mut pending = std::mem::take(&mut self.pending);
         let rest = self.check(&pending);

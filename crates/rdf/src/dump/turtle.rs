@@ -105,7 +105,7 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
         let start = buffer.len();
         buffer.resize(start + CHUNK_BYTES, 0);
         let read = reader.read(&mut buffer[start..]);
-        buffer.truncate(start + read.as_ref().map_or(0, |&read| read));
+        buffer.truncate(start + read.as_ref().copied().unwrap_or(0));
         let ended = matches!(read, Ok(0));
         let result = read.and_then(|_| Ok(scanner.scan(&buffer, ended, document)?));
         let is_cut = ended && (scanner.depth > 0 || ends_in_statement(&buffer[scanner.done()..]));
@@ -278,7 +278,10 @@ impl Scanner {
     }
 
     fn done(&self) -> usize {
-        self.ends.last().map_or(0, |end| end.place)
+        match self.ends.last() {
+            Some(end) => end.place,
+            None => 0,
+        }
     }
 
     fn drop_front(&mut self, done: usize) {
@@ -416,10 +419,9 @@ fn short_string_end(text: &[u8], quote: u8, ended: bool) -> Option<usize> {
         match text[place] {
             b'\\' => place += 2,
             b'\n' => {
-                return Some(
-                    broken_string_end(&text[place + 1..], quote, ended)?
-                        .map_or(place + 1, |end| place + 1 + end),
-                );
+                place += 1;
+                let end = broken_string_end(&text[place..], quote, ended)?;
+                return Some(place + end.unwrap_or(0));
             }
             _ => return Some(place + 1),
         }
@@ -484,12 +486,13 @@ impl Declarations {
     fn prefixes_in(&self, text: &[u8]) -> FxHashMap<&str, &str> {
         let mut found = FxHashMap::default();
         for colon in memchr::memchr_iter(b':', text) {
-            let start = text[..colon]
-                .iter()
-                .rposition(|byte| {
-                    byte.is_ascii_whitespace() || b"<>\"'{}[](),;:^@#\\".contains(byte)
-                })
-                .map_or(0, |place| place + 1);
+            let delimiter = text[..colon].iter().rposition(|byte| {
+                byte.is_ascii_whitespace() || b"<>\"'{}[](),;:^@#\\".contains(byte)
+            });
+            let start = match delimiter {
+                Some(place) => place + 1,
+                None => 0,
+            };
             // A name may follow a number or a dot directly.
             let tails =
                 (start..=colon).filter(|&place| place == start || colon - place <= MAX_NAME_TAIL);
@@ -811,7 +814,7 @@ impl Document<'_, '_> {
                 .iter()
                 .map(|(name, iri)| name.len() + iri.len())
                 .sum();
-            self.recovered += (base.map_or(0, str::len) + bytes) as u64;
+            self.recovered += (base.unwrap_or_default().len() + bytes) as u64;
         }
         ParserTemplate::new(base, prefixes.into_iter(), self.n3).parser()
     }
@@ -889,7 +892,10 @@ impl Document<'_, '_> {
     }
 
     fn batch(&mut self, text: &[u8], ends: &[StatementEnd]) {
-        let after = ends.last().map_or(self.depth, |end| end.depth);
+        let after = match ends.last() {
+            Some(end) => end.depth,
+            None => self.depth,
+        };
         if self.take(text, (self.depth, after), true).is_err() {
             let (mut start, mut depth) = (0, self.depth);
             let mut lines = LineCounter::new(text, self.line);
@@ -1121,9 +1127,10 @@ impl Directive {
     fn first_of(text: &[u8]) -> Option<Self> {
         let elements = split_first_elements(text, 4);
         let word = element_at(text, &elements, 0)?;
-        let (at, name) = word
-            .strip_prefix(b"@")
-            .map_or((false, word), |name| (true, name));
+        let (at, name) = match word.strip_prefix(b"@") {
+            Some(name) => (true, name),
+            None => (false, word),
+        };
         let is_prefix = name.eq_ignore_ascii_case(b"prefix");
         let is_version = name.eq_ignore_ascii_case(b"version");
         if !is_prefix && !is_version && !name.eq_ignore_ascii_case(b"base") {

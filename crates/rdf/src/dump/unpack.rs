@@ -530,11 +530,10 @@ fn unpack(
             Ok(())
         }
         Layer::Zip => {
-            let outer = layers
-                .iter()
-                .rev()
-                .nth(1)
-                .map_or("a stream", |outer| outer.name());
+            let outer = match layers.iter().rev().nth(1) {
+                Some(outer) => outer.name(),
+                None => "a stream",
+            };
             Err(Refusal::Nested {
                 outer,
                 inner: "zip",
@@ -808,7 +807,10 @@ fn is_side_file(member: &str, reads_tables: bool) -> bool {
         .next()
         .unwrap_or(member)
         .to_ascii_lowercase();
-    let suffix = file.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let suffix = match file.rsplit_once('.') {
+        Some((_, suffix)) => suffix,
+        None => "",
+    };
     file.starts_with('.')
         || member.starts_with("__MACOSX/")
         || matches!(

@@ -254,7 +254,10 @@ impl<R> LimitGuard<R> {
             };
             let found = memchr::memchr3(marks[0], marks[1], marks[2], &text[place..])
                 .map(|found| place + found);
-            let end = found.map_or(text.len(), |found| found + 1);
+            let end = match found {
+                Some(found) => found + 1,
+                None => text.len(),
+            };
             self.token += end - place;
             self.check_token()?;
             let before = &text[place..found.unwrap_or(end)];

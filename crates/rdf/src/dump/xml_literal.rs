@@ -91,10 +91,11 @@ impl CanonicalWriter {
             .filter_map(|(_, key, _)| Some(key.split_once(':')?.0.to_owned()))
             .filter(|prefix| prefix != "xml")
             .collect();
-        used.push(
-            name.split_once(':')
-                .map_or_else(String::new, |(prefix, _)| prefix.to_owned()),
-        );
+        let prefix = match name.split_once(':') {
+            Some((prefix, _)) => prefix,
+            None => "",
+        };
+        used.push(prefix.to_owned());
         used.sort();
         used.dedup();
         self.out.push('<');

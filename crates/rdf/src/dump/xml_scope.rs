@@ -297,10 +297,10 @@ impl ScopeGuard {
 fn classify_attribute(unquoted: &[u8]) -> Attribute {
     let name = unquoted.trim_ascii_end();
     let name = name.strip_suffix(b"=").unwrap_or(name).trim_ascii_end();
-    let start = name
-        .iter()
-        .rposition(u8::is_ascii_whitespace)
-        .map_or(0, |place| place + 1);
+    let start = match name.iter().rposition(u8::is_ascii_whitespace) {
+        Some(place) => place + 1,
+        None => 0,
+    };
     match &name[start..] {
         b"xmlns" => Attribute::Namespace { prefix_bytes: 0 },
         b"xml:base" => Attribute::Base,
@@ -321,7 +321,10 @@ fn classify_attribute(unquoted: &[u8]) -> Attribute {
 
 /// Returns true if the IRI of an attribute may be `rdf:parseType`. The namespace may contain the beginning of that name.
 fn may_be_parse_type(name: &[u8]) -> bool {
-    let local = memchr::memchr(b':', name).map_or(name, |colon| &name[colon + 1..]);
+    let local = match memchr::memchr(b':', name) {
+        Some(colon) => &name[colon + 1..],
+        None => name,
+    };
     b"parseType".ends_with(local) || local.contains(&b'&')
 }
 

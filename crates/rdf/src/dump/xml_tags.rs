@@ -184,7 +184,7 @@ impl<R: Read> TagRewriter<R> {
         self.pending.resize(start + CHUNK_BYTES, 0);
         let read = self.inner.read(&mut self.pending[start..]);
         self.pending
-            .truncate(start + read.as_ref().map_or(0, |&read| read));
+            .truncate(start + read.as_ref().copied().unwrap_or(0));
         self.is_ended = read? == 0;
         self.ready.clear();
         self.position = 0;
@@ -472,7 +472,10 @@ impl<R: Read> TagRewriter<R> {
             .iter()
             .rev()
             .find(|binding| binding.prefix == prefix);
-        binding.map_or(Namespace::Other, |binding| binding.namespace)
+        match binding {
+            Some(binding) => binding.namespace,
+            None => Namespace::Other,
+        }
     }
 
     /// Returns a prefix of a namespace. If there is none in scope, one is declared.

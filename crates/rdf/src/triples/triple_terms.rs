@@ -109,9 +109,10 @@ pub(super) fn read(input: &mut &[u8], others: usize) -> Option<Vec<Triple>> {
         if subject.max(predicate) as usize >= others || object as usize >= others + index {
             return None;
         }
-        let depth = (object as usize)
-            .checked_sub(others)
-            .map_or(1, |inner| depths[inner] + 1);
+        let depth = match (object as usize).checked_sub(others) {
+            Some(inner) => depths[inner] + 1,
+            None => 1,
+        };
         if depth > MAX_TRIPLE_TERM_DEPTH {
             return None;
         }

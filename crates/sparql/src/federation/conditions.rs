@@ -137,9 +137,10 @@ fn is_exact_number(literal: &Literal) -> bool {
     }
     let text = literal.value();
     // More digits may be lost by the conversion to a double already.
-    let fraction = text
-        .split_once('.')
-        .map_or(0, |(_, fraction)| fraction.len());
+    let fraction = match text.split_once('.') {
+        Some((_, fraction)) => fraction.len(),
+        None => 0,
+    };
     fraction <= 4 && text.parse().is_ok_and(is_exact_float)
 }
 

@@ -435,10 +435,10 @@ impl Plan {
         each_child(pattern, &mut |inner| {
             filtered.get_or_insert_with(|| inner.clone()); // the left side of a left join, whose solutions are never removed
         });
-        let inside = filtered.map_or_else(
-            || around.barrier(),
-            |inner| around.barrier().with_pattern(&inner),
-        );
+        let inside = match filtered {
+            Some(inner) => around.barrier().with_pattern(&inner),
+            None => around.barrier(),
+        };
         each_exists(pattern, &mut |inner| self.resolve_in_place(inner, &inside));
     }
 

@@ -460,10 +460,10 @@ impl Requester<'_> {
 
     /// Returns the shared variables.
     fn shared_variables(&self) -> &[Variable] {
-        self.job
-            .context
-            .as_ref()
-            .map_or(&[], |context| &context.keys)
+        match &self.job.context {
+            Some(context) => &context.keys,
+            None => &[],
+        }
     }
 
     /// Requests a block and passes its rows on in batches.
@@ -472,10 +472,10 @@ impl Requester<'_> {
     /// large, the block is sent again in halves. Rows of a silent service are passed on at the end, since a failure discards them.
     fn call(&self, block: &Block) -> Result<(), ServiceError> {
         let job = self.job;
-        let needed = job
-            .context
-            .as_ref()
-            .map_or([].as_slice(), |context| &context.needed);
+        let needed: &[Variable] = match &job.context {
+            Some(context) => &context.needed,
+            None => &[],
+        };
         let requests = JoinRequest::for_rows(self.shared_variables(), needed, &block.rows);
         let places = self.places_of_keys();
         let endpoint: Term = block.service.clone().into();
@@ -653,7 +653,10 @@ impl Blocks<'_, '_, '_> {
                     return;
                 }
                 other => {
-                    let value = other.map_or_else(|| "unbound".to_owned(), ToString::to_string);
+                    let value = match other {
+                        Some(term) => term.to_string(),
+                        None => "unbound".to_owned(),
+                    };
                     return self.requester.rows.fail(ServiceError::Failed(format!(
                         "{variable} is {value}, which is no service"
                     )));

@@ -446,10 +446,7 @@ pub(super) fn may_backtrack(expression: &Expression) -> bool {
 
 /// Returns true if a pattern is computed, has digits after a backslash, or `^` with the flag `m`.
 fn needs_backtracking(pattern: &Expression, flags: Option<&Expression>) -> bool {
-    let (Some(pattern), Some(flags)) = (
-        constant_text(pattern),
-        flags.map_or(Some(""), constant_text),
-    ) else {
+    let (Some(pattern), Some(flags)) = (constant_text(pattern), constant_flags(flags)) else {
         return true;
     };
     let has_reference = pattern
@@ -730,6 +727,14 @@ fn constant_text(expression: &Expression) -> Option<&str> {
     }
 }
 
+/// Returns the flags of a pattern if they are constant, and an empty text without flags.
+fn constant_flags(flags: Option<&Expression>) -> Option<&str> {
+    match flags {
+        Some(flags) => constant_text(flags),
+        None => Some(""),
+    }
+}
+
 /// Returns the text of a string without a language.
 fn simple_text(term: &Term) -> Option<&str> {
     match term {
@@ -777,10 +782,7 @@ type ComputedPatterns = FxHashMap<(String, String), Option<Arc<Pattern>>>;
 
 impl Patterns {
     fn new(pattern: &Expression, flags: Option<&Expression>) -> Self {
-        match (
-            constant_text(pattern),
-            flags.map_or(Some(""), constant_text),
-        ) {
+        match (constant_text(pattern), constant_flags(flags)) {
             (Some(pattern), Some(flags)) => {
                 Self::Constant(Pattern::parse(pattern, flags).map(Arc::new))
             }
@@ -794,7 +796,10 @@ impl Patterns {
             Self::Constant(pattern) => return pattern.clone(),
             Self::Computed(patterns) => patterns,
         };
-        let flags = flags.map_or(Some(""), simple_text)?;
+        let flags = match flags {
+            Some(flags) => simple_text(flags)?,
+            None => "",
+        };
         let key = (simple_text(pattern)?.to_owned(), flags.to_owned());
         let mut patterns = patterns.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(compiled) = patterns.get(&key) {

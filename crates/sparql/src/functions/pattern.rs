@@ -577,9 +577,13 @@ impl Translator {
         let Some(block) = name.strip_prefix("Is") else {
             return class_of_category(&name);
         };
-        let former = FORMER_BLOCKS.iter().find(|(former, _)| *former == block);
+        let present = [block];
+        let blocks: &[&str] = match FORMER_BLOCKS.iter().find(|(former, _)| *former == block) {
+            Some((_, blocks)) => blocks,
+            None => &present,
+        };
         let mut class = ClassUnicode::empty();
-        for block in former.map_or([block].as_slice(), |(_, blocks)| blocks) {
+        for block in blocks {
             let (first, last) = BLOCKS.get(*block)?;
             // Blocks of surrogates contain no characters, and are not listed.
             class.push(ClassUnicodeRange::new(

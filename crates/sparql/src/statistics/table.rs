@@ -128,11 +128,14 @@ impl Table {
                 .collect::<Option<Vec<_>>>()?;
             let values = keys
                 .iter()
-                .map(|key| match one.graph() == Some(key) {
-                    true => Some(row.graph.clone().map(GroundTerm::NamedNode)),
-                    false => term
-                        .map(to_ground_term)
-                        .map_or(Some(None), |term| term.map(Some)),
+                .map(|key| {
+                    if one.graph() == Some(key) {
+                        return Some(row.graph.clone().map(GroundTerm::NamedNode));
+                    }
+                    match term {
+                        Some(term) => to_ground_term(term).map(Some),
+                        None => Some(None),
+                    }
                 })
                 .collect::<Option<Vec<_>>>()?
                 .into_iter()
