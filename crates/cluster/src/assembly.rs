@@ -237,8 +237,10 @@ impl<'r> Assembly<'r> {
         fingerprint: &str,
         digest: &str,
     ) -> Result<Option<[Rows; 2]>, ClusterError> {
-        self.record(id)?
-            .map_or(Ok(None), |record| record.vectors(fingerprint, digest))
+        let Some(record) = self.record(id)? else {
+            return Ok(None);
+        };
+        record.vectors(fingerprint, digest)
     }
 
     /// Returns what was read. Notes a dataset whose record is damaged.

@@ -109,6 +109,10 @@ impl TaskResult {
 
     /// Returns a table of one result.
     pub(crate) fn to_batch(&self) -> Result<RecordBatch, ClusterError> {
+        let record_bytes = match &self.record {
+            Some(record) => record.bytes,
+            None => 0,
+        };
         let columns = vec![
             integer_column(self.position),
             text_column(Some(&self.id)),
@@ -120,7 +124,7 @@ impl TaskResult {
             text_column(self.fingerprint.as_deref()),
             text_column(self.graph.as_deref()),
             text_column(self.record.as_ref().map(|record| record.sha256.as_str())),
-            integer_column(self.record.as_ref().map_or(0, |record| record.bytes)),
+            integer_column(record_bytes),
             integer_column(self.stored_bytes),
             float_column(self.seconds),
             float_column(self.encoding_seconds),

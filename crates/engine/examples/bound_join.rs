@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for row in rows {
         let cells: Vec<String> = row
             .iter()
-            .map(|term| term.as_ref().map_or_else(String::new, ToString::to_string))
+            .map(|term| term.as_ref().map(ToString::to_string).unwrap_or_default())
             .collect();
         println!("{}", cells.join("  "));
     }

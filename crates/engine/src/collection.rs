@@ -358,7 +358,10 @@ fn vector_states(home: &Path) -> Result<Vec<VectorStatus>, EngineError> {
             precision: description
                 .as_ref()
                 .map(|description| description.precision),
-            model: description.map_or(folder, |description| description.model),
+            model: match description {
+                Some(description) => description.model,
+                None => folder,
+            },
             missing,
             bytes: stored.bytes,
             problem,

@@ -195,9 +195,10 @@ impl DuplicateGroups {
 
     /// Returns all editions of a dataset, including itself. Empty if it has no other.
     pub(super) fn editions(&self, id: &DatasetId) -> &[DatasetId] {
-        self.versions
-            .get(id)
-            .map_or(&[], |place| &self.duplicates.versions[*place])
+        match self.versions.get(id) {
+            Some(place) => &self.duplicates.versions[*place],
+            None => &[],
+        }
     }
 
     /// Returns the other members of a dataset's group.

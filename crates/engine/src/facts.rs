@@ -227,10 +227,10 @@ pub(super) fn portal_host(entry: &Entry) -> Option<String> {
         .strip_prefix("https://")
         .or_else(|| address.strip_prefix("http://"))?;
     let host = rest.split(['/', '?', '#']).next()?.to_lowercase();
-    Some(
-        host.strip_prefix("www.")
-            .map_or(host.clone(), str::to_owned),
-    )
+    Some(match host.strip_prefix("www.") {
+        Some(rest) => rest.to_owned(),
+        None => host,
+    })
 }
 
 fn facet_of_scheme(scheme: Scheme) -> Facet {
@@ -257,10 +257,10 @@ pub fn facet_label(facet: Facet, value: &str) -> String {
             Some(prefix) => format!("{prefix}:{}", local_name(value)),
             None => words(local_name(value)),
         },
-        Facet::Vocabulary => find_prefix(value).map_or_else(
-            || shorten_address(value.trim_end_matches('#')),
-            str::to_owned,
-        ),
+        Facet::Vocabulary => match find_prefix(value) {
+            Some(prefix) => prefix.to_owned(),
+            None => shorten_address(value.trim_end_matches('#')),
+        },
         _ => shorten_address(value),
     }
 }
@@ -282,11 +282,11 @@ fn shorten_address(value: &str) -> String {
     let address = value
         .strip_prefix("https://")
         .or_else(|| value.strip_prefix("http://"));
-    address
-        .map_or(value, |rest| {
-            rest.trim_start_matches("www.").trim_end_matches('/')
-        })
-        .to_owned()
+    let short = match address {
+        Some(rest) => rest.trim_start_matches("www.").trim_end_matches('/'),
+        None => value,
+    };
+    short.to_owned()
 }
 
 /// Returns the facet value for a text typed by a user: expands IRIs written with a well-known prefix.

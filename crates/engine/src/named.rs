@@ -66,7 +66,10 @@ pub(super) fn with_named_first(ranking: Ranking, named: &[DatasetId]) -> Ranking
     if is_first {
         return ranking;
     }
-    let best = ranking.iter().next().map_or(0.0, |scored| scored.score);
+    let best = match ranking.iter().next() {
+        Some(scored) => scored.score,
+        None => 0.0,
+    };
     let mut scores = Vec::with_capacity(ranking.len() + first.len());
     for (place, id) in first.iter().enumerate() {
         scores.push(Scored {

@@ -104,6 +104,14 @@ impl OrderKeys {
         })
     }
 
+    /// Returns the number of triples of a dataset; 0 if it has no card.
+    fn triples(&self, id: &DatasetId) -> u64 {
+        match self.keys.get(id) {
+            Some(key) => key.triples,
+            None => 0,
+        }
+    }
+
     fn title_ranks(&self, language: &str) -> Arc<TitleRanks> {
         let mut cached = self.titles.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(cached.get_or_insert_ref(language, || Arc::new(self.rank_titles(language))))
@@ -168,13 +176,15 @@ impl IndexedCatalog {
             }
             ResultOrder::Largest => {
                 let keys = self.order_keys.current(snapshot)?;
-                items.sort_by_key(|item| {
-                    Reverse(keys.keys.get(id(item)).map_or(0, |key| key.triples))
-                });
+                items.sort_by_key(|item| Reverse(keys.triples(id(item))));
             }
             ResultOrder::Title => {
                 let keys = self.order_keys.current(snapshot)?;
-                let ranks = keys.title_ranks(languages.first().map_or("en", String::as_str));
+                let language = match languages.first() {
+                    Some(language) => language.as_str(),
+                    None => "en",
+                };
+                let ranks = keys.title_ranks(language);
                 items.sort_by_key(|item| ranks.get(id(item)).copied().unwrap_or(u32::MAX));
             }
         }

@@ -647,15 +647,17 @@ fn to_term(term: &LabelledTerm, dataset: &str) -> Term {
             }
             (None, None) => string_literal(&term.value),
         },
-        TermKind::Triple => {
-            let parts = term.triple.as_deref().map(|triple| {
-                [&triple.subject, &triple.predicate, &triple.object]
-                    .map(|part| to_term(part, dataset))
-            });
-            let triple = parts.and_then(|[subject, predicate, object]| {
-                Triple::from_terms(subject, predicate, object).ok()
-            });
-            triple.map_or_else(|| string_literal(&term.value), Term::from)
-        }
+        TermKind::Triple => match to_triple(term, dataset) {
+            Some(triple) => triple.into(),
+            None => string_literal(&term.value),
+        },
     }
+}
+
+/// Converts a triple term. Returns `None` if its parts are missing or do not form a triple.
+fn to_triple(term: &LabelledTerm, dataset: &str) -> Option<Triple> {
+    let triple = term.triple.as_deref()?;
+    let [subject, predicate, object] =
+        [&triple.subject, &triple.predicate, &triple.object].map(|part| to_term(part, dataset));
+    Triple::from_terms(subject, predicate, object).ok()
 }

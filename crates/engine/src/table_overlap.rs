@@ -102,12 +102,15 @@ pub(super) fn related_tables(
 
 /// Returns the numbers of common values and common columns.
 fn strength(overlap: &TableOverlap) -> (u64, u64) {
-    let values = overlap.joinable.first();
-    let columns = overlap.unionable.as_ref();
-    (
-        values.map_or(0, |pair| pair.shared_values),
-        columns.map_or(0, |tables| tables.shared_columns),
-    )
+    let values = match overlap.joinable.first() {
+        Some(pair) => pair.shared_values,
+        None => 0,
+    };
+    let columns = match &overlap.unionable {
+        Some(tables) => tables.shared_columns,
+        None => 0,
+    };
+    (values, columns)
 }
 
 fn read_sketches(

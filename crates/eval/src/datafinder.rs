@@ -198,9 +198,10 @@ fn normalize_word(word: &str) -> String {
     let word = word
         .trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase();
-    word.strip_suffix('s')
-        .filter(|stem| stem.len() > 2)
-        .map_or(word.clone(), str::to_owned)
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 => stem.to_owned(),
+        _ => word,
+    }
 }
 
 /// Returns the identifier of a topic or document with this text.
@@ -219,7 +220,10 @@ pub fn topic_id(text: &str) -> String {
     let quoted = text
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'));
-    let text = quoted.map_or_else(|| text.to_owned(), |quoted| quoted.replace("\"\"", "\""));
+    let text = match quoted {
+        Some(quoted) => quoted.replace("\"\"", "\""),
+        None => text.to_owned(),
+    };
     let words = text
         .split(|c: char| c.is_whitespace() || c == '_')
         .filter(|word| !word.is_empty());

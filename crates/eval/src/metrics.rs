@@ -170,7 +170,10 @@ impl fmt::Display for Metric {
         if let Some(grade) = relevant.filter(|&grade| grade != MinimumGrade::default()) {
             write!(f, "(rel={})", grade.get())?;
         }
-        self.cutoff.map_or(Ok(()), |cutoff| write!(f, "@{cutoff}"))
+        match self.cutoff {
+            Some(cutoff) => write!(f, "@{cutoff}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -242,7 +245,10 @@ impl Metric {
     /// Returns the cut-off: the number of ranks that are evaluated. 0 stands for all ranks.
     #[must_use]
     pub fn depth(self) -> usize {
-        self.cutoff.map_or(0, NonZeroUsize::get)
+        match self.cutoff {
+            Some(cutoff) => cutoff.get(),
+            None => 0,
+        }
     }
 
     /// Returns the value for one topic, in [0, 1]. It is 0 if no document is relevant.
@@ -287,7 +293,10 @@ impl Metric {
                 let first = minimum
                     .mark_relevant(ranked)
                     .position(|is_relevant| is_relevant);
-                first.map_or(0.0, |place| 1.0 / (place + 1) as f64)
+                match first {
+                    Some(place) => 1.0 / (place + 1) as f64,
+                    None => 0.0,
+                }
             }
             Measure::Judged => {
                 divide_or_zero(ranked.iter().flatten().count() as f64, ranked.len() as f64)
@@ -296,9 +305,10 @@ impl Metric {
     }
 
     fn cut<T>(self, grades: &[T]) -> &[T] {
-        &grades[..self
-            .cutoff
-            .map_or(grades.len(), |cutoff| cutoff.get().min(grades.len()))]
+        match self.cutoff {
+            Some(cutoff) => &grades[..cutoff.get().min(grades.len())],
+            None => grades,
+        }
     }
 }
 

@@ -74,9 +74,7 @@ impl SignificanceTest {
         let p = match (self, differences.statistic()) {
             (Self::Randomisation(resampling), _) => test_by_randomisation(differences, resampling),
             (_, None) => 0.5_f64.powf((count - 1) as f64),
-            (Self::StudentT, Some(t)) => {
-                student_distribution(count).map_or(1.0, |student| 2.0 * student.sf(t.abs()))
-            }
+            (Self::StudentT, Some(t)) => test_by_student_t(count, t),
             (Self::Bootstrap(resampling), Some(t)) => test_by_bootstrap(differences, t, resampling),
         };
         p.clamp(f64::MIN_POSITIVE, 1.0)
@@ -176,6 +174,13 @@ impl Differences {
 /// Returns Student's t distribution for a number of topics, or `None` for fewer than two.
 fn student_distribution(topics: usize) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, topics as f64 - 1.0).ok()
+}
+
+fn test_by_student_t(topics: usize, t: f64) -> f64 {
+    match student_distribution(topics) {
+        Some(student) => 2.0 * student.sf(t.abs()),
+        None => 1.0,
+    }
 }
 
 fn test_by_randomisation(differences: &Differences, resampling: Resampling) -> f64 {

@@ -37,11 +37,10 @@ impl Collation {
     #[must_use]
     pub fn key(&self, text: &str) -> Box<[u8]> {
         let text = text.trim();
-        let end = text
-            .char_indices()
-            .nth(MAX_COMPARED_CHARACTERS)
-            .map_or(text.len(), |(end, _)| end);
-        let text = &text[..end];
+        let text = match text.char_indices().nth(MAX_COMPARED_CHARACTERS) {
+            Some((end, _)) => &text[..end],
+            None => text,
+        };
         let mut key = Vec::new();
         match &self.0 {
             Some(collator) => match collator.write_sort_key_to(text, &mut key) {

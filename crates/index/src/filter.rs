@@ -24,10 +24,11 @@ pub trait Selection {
 /// Documents that pass a filter, or all documents.
 impl Selection for Option<&FilteredDocs> {
     fn select(&mut self, segment: usize, first: u32, documents: u64) -> u64 {
-        self.map_or(documents, |filtered| {
-            retain_bits(documents, |place| {
-                filtered.failed_conditions(segment, first + place) == 0
-            })
+        let Some(filtered) = *self else {
+            return documents;
+        };
+        retain_bits(documents, |place| {
+            filtered.failed_conditions(segment, first + place) == 0
         })
     }
 }
@@ -357,9 +358,10 @@ impl FacetCounter<'_> {
     }
 
     fn count(&mut self, segment: usize, document: u32) {
-        let failed = self
-            .filtered
-            .map_or(0, |filtered| filtered.failed_conditions(segment, document));
+        let failed = match self.filtered {
+            Some(filtered) => filtered.failed_conditions(segment, document),
+            None => 0,
+        };
         for ((counts, table), facet) in self.counts.iter_mut().zip(self.tables).zip(Facet::ALL) {
             if failed & !condition_of(facet) == 0 {
                 table

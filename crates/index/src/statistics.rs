@@ -51,9 +51,10 @@ impl AnalyzedQuery {
     /// Returns the text that encoders read: the translation, or the text as typed.
     #[must_use]
     pub fn encoder_text<'t>(&'t self, typed: &'t str) -> &'t str {
-        self.translation
-            .as_ref()
-            .map_or(typed, |translation| &translation.text)
+        match &self.translation {
+            Some(translation) => &translation.text,
+            None => typed,
+        }
     }
 
     /// Returns the first 64 pairs of adjacent words, as indexes into `distinct`.

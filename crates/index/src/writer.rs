@@ -477,7 +477,10 @@ fn add_coverage(
 
 /// Returns the number of a day in its column; `open` if it is unknown.
 fn day_number(day: Option<Day>, open: i64) -> i64 {
-    day.map_or(open, |day| i64::from(day.number()))
+    match day {
+        Some(day) => i64::from(day.number()),
+        None => open,
+    }
 }
 
 #[cfg(test)]

@@ -13,9 +13,10 @@ use std::error::Error;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let entities: u64 = std::env::args()
-        .nth(1)
-        .map_or(Ok(100_000), |count| count.parse())?;
+    let entities: u64 = match std::env::args().nth(1) {
+        Some(count) => count.parse()?,
+        None => 100_000,
+    };
     let graph = measure_time("graph", || generate_graph(entities));
     println!("{:>9} triples", graph.len());
     measure_time("Profile", || Profile::new(&graph));

@@ -609,10 +609,10 @@ mod tests {
                 } else {
                     "0"
                 };
-                let kind = property
-                    .kinds
-                    .iri_of_kind()
-                    .map_or("any", lodeseek_rdf::local_name);
+                let kind = match property.kinds.iri_of_kind() {
+                    Some(iri) => lodeseek_rdf::local_name(iri),
+                    None => "any",
+                };
                 let datatypes: Vec<&str> = property
                     .datatypes
                     .iter()

@@ -69,7 +69,10 @@ impl Ranking {
             .iter()
             .map(|scored| scored.id.clone())
             .collect();
-        let lowest = self.entries.last().map_or(0.0, |scored| scored.score);
+        let lowest = match self.entries.last() {
+            Some(scored) => scored.score,
+            None => 0.0,
+        };
         let others = other
             .entries
             .iter()

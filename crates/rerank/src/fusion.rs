@@ -368,7 +368,10 @@ impl Fusion {
     pub fn fuse(&self, rankings: &[(&Ranking, f64)]) -> Ranking {
         let (rankings, weights): (Vec<&Ranking>, Vec<f64>) = rankings.iter().copied().unzip();
         let fused = Pool::new(self.method, &rankings).fuse(&weights);
-        self.depth.map_or(fused.clone(), |depth| fused.cut(depth))
+        match self.depth {
+            Some(depth) => fused.cut(depth),
+            None => fused,
+        }
     }
 }
 

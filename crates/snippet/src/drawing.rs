@@ -646,7 +646,10 @@ impl Entity<'_> {
             .map(|(name, text, _)| width_of(&format!("{name} “{text}”")));
         // Titles are bold and therefore wider.
         let title = width_of(&self.title()) * 1.2;
-        let class = self.class_line().map_or(0.0, |line| width_of(&line));
+        let class = match self.class_line() {
+            Some(line) => width_of(&line),
+            None => 0.0,
+        };
         lines.chain([title, class]).fold(0.0, f64::max) + 2.0 * PADDING
     }
 

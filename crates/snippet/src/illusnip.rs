@@ -547,7 +547,7 @@ fn index_by_object(graph: &TripleGraph, is_entity: &[bool]) -> (Vec<u32>, Vec<u3
         offsets[index] += offsets[index - 1];
     }
     let mut next = offsets.clone();
-    let mut triples = vec![0u32; offsets.last().map_or(0, |&end| end as usize)];
+    let mut triples = vec![0u32; offsets.last().copied().unwrap_or(0) as usize];
     for (place, triple) in graph.triples().iter().enumerate() {
         if is_entity[triple.object.index()] {
             let slot = &mut next[triple.object.index()];

@@ -245,12 +245,14 @@ fn label_term(graph: &TripleGraph, labels: &Labels<'_>, id: TermId) -> LabelledT
         Some(LiteralKind::Datatype(iri)) => Some(iri.to_owned()),
         _ => None,
     };
+    let label = match labels.label(id) {
+        Some(label) => truncate_text(&label),
+        None => NO_LABEL.to_owned(),
+    };
     LabelledTerm {
         kind,
         value: truncate_text(term.text()),
-        label: labels
-            .label(id)
-            .map_or_else(|| NO_LABEL.to_owned(), |label| truncate_text(&label)),
+        label,
         language: term.language().map(str::to_owned),
         datatype,
         direction: literal

@@ -204,11 +204,11 @@ impl Method {
                 let optimal = OptimalSnippet::new(self.require_keywords(options)?)
                     .with_work(self.steps(options));
                 let optimal = optimal.with_deadline(options.deadline);
-                Box::new(
-                    options
-                        .patterns
-                        .map_or(optimal, |patterns| optimal.with_patterns(patterns)),
-                )
+                let optimal = match options.patterns {
+                    Some(patterns) => optimal.with_patterns(patterns),
+                    None => optimal,
+                };
+                Box::new(optimal)
             }
             Self::Cover => Box::new(
                 KeywordCover::new(self.require_keywords(options)?)

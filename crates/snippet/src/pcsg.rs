@@ -239,7 +239,7 @@ impl<'g> EntityGraph<'g> {
             starts[place] += starts[place - 1];
         }
         let mut next = starts.clone();
-        let mut incoming = vec![0; starts.last().map_or(0, |&end| end as usize)];
+        let mut incoming = vec![0; starts.last().copied().unwrap_or(0) as usize];
         for (place, triple) in find_links(graph, kind) {
             let slot = &mut next[numbers[triple.object.index()] as usize];
             incoming[*slot as usize] = place as u32;

@@ -45,8 +45,10 @@ impl Provenance<'_> {
                     [triple.subject, triple.predicate, triple.object]
                         .map(|id| self.term(graph, id));
                 // The parts are those of a triple, so the conversion cannot fail.
-                Triple::from_terms(subject, predicate, object)
-                    .map_or_else(|_| graph.to_term(id), Term::from)
+                match Triple::from_terms(subject, predicate, object) {
+                    Ok(triple) => triple.into(),
+                    Err(_) => graph.to_term(id),
+                }
             }
             _ => graph.to_term(id),
         }

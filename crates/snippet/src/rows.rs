@@ -113,13 +113,17 @@ impl RowCriteria<'_> {
     }
 
     fn keywords_of(&self, term: TermId) -> KeywordSet {
-        self.keywords
-            .map_or(KeywordSet::NONE, |keywords| keywords.matches.term(term))
+        match self.keywords {
+            Some(keywords) => keywords.matches.term(term),
+            None => KeywordSet::NONE,
+        }
     }
 
     fn weight(&self, keywords: KeywordSet) -> f64 {
-        self.keywords
-            .map_or(0.0, |criterion| criterion.weight(keywords))
+        match self.keywords {
+            Some(criterion) => criterion.weight(keywords),
+            None => 0.0,
+        }
     }
 
     fn selects(&self, cell: Triple) -> bool {
@@ -287,11 +291,9 @@ impl Chooser<'_, '_> {
         for (number, row) in &choice.rows {
             let mut texts = Vec::with_capacity(columns.len());
             for column in &columns {
-                let values = cells.get(&(*row, *column)).map_or(&[][..], Vec::as_slice);
-                let values: Vec<String> = values
-                    .iter()
-                    .map(|value| short_label(&labels, *value))
-                    .collect();
+                let values = cells.get(&(*row, *column)).into_iter().flatten();
+                let values: Vec<String> =
+                    values.map(|value| short_label(&labels, *value)).collect();
                 texts.push(values.join(", "));
             }
             rows.push(TableRow {

@@ -427,7 +427,10 @@ impl<T: SampledTriple> Sampler<T> {
             return;
         };
         let element = hash(&(triple.class(), triple.property()));
-        let linked = other.map_or(0, |other| self.degrees.count(&other));
+        let linked = match other {
+            Some(other) => self.degrees.count(&other),
+            None => 0,
+        };
         let examples = self
             .described
             .entry(rank)

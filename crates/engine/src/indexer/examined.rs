@@ -80,7 +80,10 @@ impl Examined {
 
     /// Reads the datasets of the last run, of any program and any options. There are none if it was not complete.
     pub(crate) fn read_any(home: &Path) -> BTreeMap<DatasetId, ExaminedDataset> {
-        Self::read_file(home).map_or_else(BTreeMap::new, |examined| examined.datasets)
+        match Self::read_file(home) {
+            Some(examined) => examined.datasets,
+            None => BTreeMap::new(),
+        }
     }
 
     /// Reads the datasets of the last run, of this program and any options. There are none if it was not complete.
@@ -141,7 +144,10 @@ fn describe_program() -> String {
         Err(_) => (0, None),
     };
     let time = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let seconds = time.map_or(0, |time| time.as_secs());
+    let seconds = match time {
+        Some(time) => time.as_secs(),
+        None => 0,
+    };
     format!("{} {size} {seconds} ", env!("CARGO_PKG_VERSION"))
 }
 

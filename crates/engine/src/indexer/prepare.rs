@@ -86,9 +86,12 @@ impl<'i> Deriver<'i> {
             snippet_budget,
             ..
         } = self.options;
-        let compact =
-            Some(self.options.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
-        let compact = compact.map_or(String::new(), |method| format!(" {method}"));
+        let compact_method = self.options.compact_method();
+        let compact = if compact_method == DEFAULT_COMPACT_METHOD {
+            String::new()
+        } else {
+            format!(" {compact_method}")
+        };
         let work = self.options.work(0);
         let snippet = format!(
             "{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}",

@@ -461,16 +461,13 @@ impl Reranker {
         }
         let (ranking, fused) = current.fuse(query, components);
         let ranking = self.add_popularity(ranking, scope.snapshot)?;
-        let (ranking, pairs) = match &self.cross_encoding {
+        let (ranking, pairs, cross_encoder) = match &self.cross_encoding {
             Some(cross_encoding) => {
                 let (ranking, pairs) = cross_encoding.rank(query.text, ranking, scope.snapshot)?;
-                (ranking, Some(pairs))
+                (ranking, pairs.scores, Some(pairs.summary))
             }
-            None => (ranking, None),
+            None => (ranking, FxHashMap::default(), None),
         };
-        let (pairs, cross_encoder) = pairs.map_or_else(Default::default, |pairs| {
-            (pairs.scores, Some(pairs.summary))
-        });
         let summary = RerankSummary {
             pool: current
                 .options
@@ -589,13 +586,17 @@ impl Configuration {
 
     /// Returns true if there are vectors of works.
     fn has_works(&self) -> Result<bool, EngineError> {
-        self.works
-            .get()
-            .map_or(Ok(false), |(_, works)| works.has_vectors())
+        match self.works.get() {
+            Some((_, works)) => works.has_vectors(),
+            None => Ok(false),
+        }
     }
 
     fn fusion_depth(&self) -> usize {
-        let dense = self.options.dense.map_or(0, NonZeroUsize::get);
+        let dense = match self.options.dense {
+            Some(depth) => depth.get(),
+            None => 0,
+        };
         self.options.depth.max(dense).max(MIN_FUSION_DEPTH)
     }
 

@@ -88,10 +88,11 @@ impl RerankOptions {
 
     /// Returns the number of works that vote for a query.
     pub(super) fn works_for(&self, query: &str) -> Option<NonZeroUsize> {
-        self.works.map(|works| {
-            self.long_query_options(query)
-                .map_or(works, |long| long.works)
-        })
+        let works = self.works?;
+        match self.long_query_options(query) {
+            Some(long) => Some(long.works),
+            None => Some(works),
+        }
     }
 
     /// Returns the weight that replaces the one of works for a query.

@@ -256,10 +256,10 @@ impl Comparison<'_> {
     }
 
     fn text_encoder_name(&self) -> String {
-        self.ranker
-            .text_encoder()
-            .map_or("", |dense| dense.encoder().name())
-            .to_owned()
+        match self.ranker.text_encoder() {
+            Some(dense) => dense.encoder().name().to_owned(),
+            None => String::new(),
+        }
     }
 
     /// Returns the scores of datasets for some words, divided by the best score, which is that of the target itself.
@@ -272,11 +272,10 @@ impl Comparison<'_> {
             CandidateScope::all(self.snapshot),
             MAX_POOL_DATASETS,
         )?;
-        let best = ranking
-            .iter()
-            .next()
-            .map_or(1.0, |scored| scored.score)
-            .max(f64::MIN_POSITIVE);
+        let best = match ranking.iter().next() {
+            Some(scored) => scored.score.max(f64::MIN_POSITIVE),
+            None => 1.0,
+        };
         Ok(ranking
             .iter()
             .map(|scored| (scored.id.clone(), (scored.score / best).clamp(0.0, 1.0)))

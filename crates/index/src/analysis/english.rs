@@ -52,7 +52,8 @@ fn without_possessive(mut word: String) -> String {
 
 fn stem_word(stemmer: &mut TextAnalyzer, word: &str) -> String {
     let mut stream = stemmer.token_stream(word);
-    stream
-        .next()
-        .map_or_else(|| word.to_owned(), |token| token.text.clone())
+    match stream.next() {
+        Some(token) => token.text.clone(),
+        None => word.to_owned(),
+    }
 }

@@ -749,14 +749,18 @@ impl Translations {
     /// Returns the offset of the first line, after that with the languages, that is not less than a key.
     fn first_not_before(&self, key: &str) -> usize {
         let bytes = self.lines.as_bytes();
-        let mut low = find_line_end(bytes, 0).map_or(bytes.len(), |end| end + 1);
+        let mut low = match find_line_end(bytes, 0) {
+            Some(end) => end + 1,
+            None => bytes.len(),
+        };
         let mut high = bytes.len();
         while low < high {
             let middle = low + (high - low) / 2;
-            let start = bytes[low..middle]
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(low, |at| low + at + 1);
+            let last_end = bytes[low..middle].iter().rposition(|byte| *byte == b'\n');
+            let start = match last_end {
+                Some(end) => low + end + 1,
+                None => low,
+            };
             let end = find_line_end(bytes, start).unwrap_or(bytes.len());
             if &bytes[start..end] < key.as_bytes() {
                 low = (end + 1).min(bytes.len());

@@ -78,10 +78,10 @@ impl<'t> Iterator for Words<'t> {
         if word.len() <= MAX_TOKEN_CHARACTERS {
             return Some(word);
         }
-        let end = word
-            .char_indices()
-            .nth(MAX_TOKEN_CHARACTERS)
-            .map_or(word.len(), |(end, _)| end);
+        let end = match word.char_indices().nth(MAX_TOKEN_CHARACTERS) {
+            Some((end, _)) => end,
+            None => word.len(),
+        };
         let (piece, rest) = word.split_at(end);
         self.rest = rest;
         Some(piece)

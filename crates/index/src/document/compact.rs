@@ -126,7 +126,8 @@ fn one_line(text: &str) -> String {
 
 /// Returns the first `length` characters of a text.
 pub(super) fn cut(text: &str, length: usize) -> &str {
-    text.char_indices()
-        .nth(length)
-        .map_or(text, |(end, _)| &text[..end])
+    match text.char_indices().nth(length) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
 }

@@ -144,7 +144,10 @@ impl Directory {
 
     /// Returns the generation of a folder's directory; 0 if there is none.
     pub(super) fn generation(folder: &Path) -> Result<u64, VectorsError> {
-        Ok(Self::header(folder)?.map_or(0, |header| header.generation))
+        match Self::header(folder)? {
+            Some(header) => Ok(header.generation),
+            None => Ok(0),
+        }
     }
 
     /// Reads only the first line.

@@ -21,7 +21,10 @@ impl Rotation {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let signs =
             std::array::from_fn(|_| (0..columns).map(|_| random_sign(&mut state)).collect());
-        let width = columns.checked_ilog2().map_or(0, |log| 1 << log);
+        let width = match columns.checked_ilog2() {
+            Some(log) => 1 << log,
+            None => 0,
+        };
         Self { signs, width }
     }
 

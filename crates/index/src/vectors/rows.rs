@@ -320,9 +320,10 @@ impl Rows {
     #[inline(always)]
     fn stored_scale(&self, row: usize) -> f32 {
         let start = row * size_of::<f32>();
-        self.bytes[start..]
-            .first_chunk()
-            .map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
+        match self.bytes[start..].first_chunk() {
+            Some(bytes) => f32::from_le_bytes(*bytes),
+            None => 0.0,
+        }
     }
 
     /// Returns a row, within the precision of the format.

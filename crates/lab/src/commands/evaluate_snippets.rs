@@ -299,11 +299,8 @@ impl Queries {
         match self {
             Self::Titles => vec![metadata.title()],
             Self::Relevant { topics, of } => {
-                let places = of.get(metadata.id.as_str()).map_or(&[][..], Vec::as_slice);
-                places
-                    .iter()
-                    .map(|&place| topics.0[place].text.as_str())
-                    .collect()
+                let places = of.get(metadata.id.as_str()).into_iter().flatten();
+                places.map(|&place| topics.0[place].text.as_str()).collect()
             }
         }
     }

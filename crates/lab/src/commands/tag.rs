@@ -150,7 +150,9 @@ fn tag_papers(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> an
             writeln!(output)?;
         }
     }
-    output.map_or(Ok(()), |mut output| output.flush())?;
+    if let Some(mut output) = output {
+        output.flush()?;
+    }
     Ok(())
 }
 

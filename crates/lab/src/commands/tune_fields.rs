@@ -325,10 +325,10 @@ fn print_report(
 fn mean_over_topics(measure: Metric, run: &Run, qrels: &Qrels) -> f64 {
     let mut values = Vec::new();
     for topic in qrels.topics() {
-        values.push(
-            run.ranking(topic)
-                .map_or(0.0, |ranking| measure.evaluate(qrels, topic, ranking)),
-        );
+        values.push(match run.ranking(topic) {
+            Some(ranking) => measure.evaluate(qrels, topic, ranking),
+            None => 0.0,
+        });
     }
     lodeseek_eval::mean(&values)
 }

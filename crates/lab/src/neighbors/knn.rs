@@ -3,7 +3,6 @@
 use super::matrices::Rows;
 use std::cmp;
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -92,9 +91,11 @@ pub fn cross_val_predict<R: Rows, L: Ord + Copy + Sync + Send>(
 ///
 /// Each thread takes the next index when it is free, so items may differ in cost. A panic of `work` is resumed.
 pub fn parallel_map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = thread::available_parallelism()
-        .map_or(1, NonZeroUsize::get)
-        .min(count);
+    let processors = match thread::available_parallelism() {
+        Ok(processors) => processors.get(),
+        Err(_) => 1,
+    };
+    let threads = processors.min(count);
     let next = AtomicUsize::new(0);
     let mut results: Vec<(usize, T)> = Vec::with_capacity(count);
     thread::scope(|scope| {

@@ -483,10 +483,10 @@ impl Condition {
                 "{}: `folds` of [collection] is missing: the table has the average `macro`",
                 table.id
             );
-            let columns = table
-                .listed
-                .as_ref()
-                .map_or(width, |listed| listed.columns.len());
+            let columns = match &table.listed {
+                Some(listed) => listed.columns.len(),
+                None => width,
+            };
             ensure!(
                 columns == width,
                 "{}: {columns} columns for {width} measures",

@@ -24,9 +24,10 @@ impl FromStr for FoldSource {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(text
-            .parse()
-            .map_or_else(|_| Self::Folder(text.into()), Self::Dealt))
+        Ok(match text.parse::<usize>() {
+            Ok(count) => Self::Dealt(count),
+            Err(_) => Self::Folder(text.into()),
+        })
     }
 }
 

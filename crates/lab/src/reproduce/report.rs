@@ -164,7 +164,10 @@ fn format_score(score: f64) -> String {
         return "–".to_owned();
     }
     let text = format!("{score:.4}");
-    text.strip_prefix('0').map_or(text.clone(), str::to_owned)
+    match text.strip_prefix('0') {
+        Some(decimals) => decimals.to_owned(),
+        None => text,
+    }
 }
 
 /// Results of a row.
@@ -240,9 +243,10 @@ pub struct RowComparison {
 impl RowReport {
     /// Returns the mark of a cell in Markdown: that of [`mark`](Self::mark), and FAIL if a published decision differs.
     fn markdown_mark(&self, column: usize) -> &'static str {
-        self.decisions
-            .get(column)
-            .map_or_else(|| self.mark(column), |decision| decision.markdown())
+        match self.decisions.get(column) {
+            Some(decision) => decision.markdown(),
+            None => self.mark(column),
+        }
     }
 
     /// Returns † if the row differs from all compared rows with p < .05 after correction, and ‡ with p < .01.
@@ -281,9 +285,10 @@ fn difference_with_p(comparison: &Comparison) -> String {
         p_value(comparison.p),
     );
     let corrected = p_value(comparison.corrected_p);
-    let effect = comparison
-        .effect_size
-        .map_or(String::new(), |effect| format!(", d {effect:.2}"));
+    let effect = match comparison.effect_size {
+        Some(effect) => format!(", d {effect:.2}"),
+        None => String::new(),
+    };
     format!("{difference} (p {p}, corrected {corrected}{effect})")
 }
 

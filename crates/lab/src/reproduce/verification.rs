@@ -342,9 +342,9 @@ impl VerifiedCollection {
         for topic in &self.topics {
             let questions: Vec<f64> = self.questions[topic]
                 .iter()
-                .map(|id| {
-                    run.ranking(id)
-                        .map_or(0.0, |ranking| measure.evaluate(&self.qrels, topic, ranking))
+                .map(|id| match run.ranking(id) {
+                    Some(ranking) => measure.evaluate(&self.qrels, topic, ranking),
+                    None => 0.0,
                 })
                 .collect();
             values.insert(topic.clone(), mean(&questions));

@@ -417,7 +417,10 @@ impl Spelling {
 /// Returns the letters, digits and signs of a name. A final word for datasets is lower-cased, because its capitals are
 /// not significant.
 fn significant_letters(name: &str) -> String {
-    let kind = without_kind(name).map_or(name.len(), |rest| rest.len());
+    let kind = match without_kind(name) {
+        Some(rest) => rest.len(),
+        None => name.len(),
+    };
     without_separators(&name[..kind]) + &without_separators(&name[kind..]).to_lowercase()
 }
 

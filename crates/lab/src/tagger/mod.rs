@@ -212,9 +212,10 @@ impl Tagger {
     }
 
     fn mention(&self, found: Candidate<'_>) -> Mention {
-        let owners = found
-            .dataset
-            .map_or_else(|| found.read.found.owners.clone(), |dataset| vec![dataset]);
+        let owners = match found.dataset {
+            Some(dataset) => vec![dataset],
+            None => found.read.found.owners.clone(),
+        };
         Mention {
             text: found.text,
             place: found.read.found.place.clone(),

@@ -108,9 +108,10 @@ fn is_in_address(text: &str, place: &Range<usize>) -> bool {
         .rsplit(char::is_whitespace)
         .next()
         .unwrap_or_default();
-    let end = text[place.end..last]
-        .find(char::is_whitespace)
-        .map_or(last, |space| place.end + space);
+    let end = match text[place.end..last].find(char::is_whitespace) {
+        Some(space) => place.end + space,
+        None => last,
+    };
     let run = &text[place.start - before.len()..end];
     run.contains("://")
         || run.contains("www.")

@@ -236,7 +236,10 @@ impl<'t> Edit<'t> {
             .clone()
             .next()
             .is_some_and(|token| token.is_any(&others));
-        number.filter(|_| is_other).map_or(0, |number| number + 1)
+        match number {
+            Some(number) if is_other => number + 1,
+            _ => 0,
+        }
     }
 
     /// Returns the end of the words for datasets if they belong to a list item.
@@ -443,8 +446,14 @@ impl<'t> Edit<'t> {
             return false;
         }
         let (previous, next) = (self.previous(place), self.next(place));
-        let gap_before = previous.map_or(place > 0, |previous| previous + 1 < place);
-        let gap_behind = next.map_or(place + 1 < self.tokens.len(), |next| next > place + 1);
+        let gap_before = match previous {
+            Some(previous) => previous + 1 < place,
+            None => place > 0,
+        };
+        let gap_behind = match next {
+            Some(next) => next > place + 1,
+            None => place + 1 < self.tokens.len(),
+        };
         let token = &self.tokens[place];
         let starts = previous.is_none_or(|previous| self.tokens[previous].ends_sentence());
         let closes = next.is_none_or(|next| is_closing(&self.tokens[next]));

@@ -88,7 +88,7 @@ pub fn make_query_examples(
         }
         let made = match options.written {
             Some(written) => written_queries(
-                written.get(id).map_or(&[], Vec::as_slice),
+                written.get(id).map(Vec::as_slice).unwrap_or_default(),
                 options.per_dataset,
                 &mut data,
             ),

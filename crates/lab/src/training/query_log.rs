@@ -107,7 +107,10 @@ impl QueryLog {
             .map(|(place, _)| (self.fit(place, &words), place))
             .collect();
         fitting.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let best = fitting.first().map_or(0.0, |(fit, _)| *fit);
+        let best = match fitting.first() {
+            Some((fit, _)) => *fit,
+            None => 0.0,
+        };
         let least = (MIN_SCORE_SHARE * best).max(MIN_SCORE_FACTOR * (self.papers as f64).ln());
         fitting
             .iter()
@@ -126,10 +129,10 @@ impl QueryLog {
         let words: f64 = each
             .iter()
             .map(|word| {
-                let again = paper
-                    .counts_by_word
-                    .get(*word)
-                    .map_or(0, |counts_by_word| counts_by_word.saturating_sub(1).min(3));
+                let again = match paper.counts_by_word.get(*word) {
+                    Some(count) => count.saturating_sub(1).min(3),
+                    None => 0,
+                };
                 let title = if paper.title.contains(*word) {
                     TITLE_WEIGHT
                 } else {

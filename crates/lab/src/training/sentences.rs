@@ -172,7 +172,11 @@ fn is_plain(sentence: &[Token<'_>]) -> bool {
 }
 
 fn source_range(sentence: &[Token<'_>]) -> Range<usize> {
-    sentence[0].start..sentence.last().map_or(0, |token| token.place().end)
+    let end = match sentence.last() {
+        Some(token) => token.place().end,
+        None => 0,
+    };
+    sentence[0].start..end
 }
 
 /// Returns the first sentences of a text, up to about `most` words. Whole sentences are returned if the last one ends

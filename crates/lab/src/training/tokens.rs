@@ -101,10 +101,12 @@ fn first_token_length(text: &str) -> usize {
         }
         end = place + character.len_utf8();
     }
-    if end == 0 {
-        text.chars().next().map_or(0, char::len_utf8)
-    } else {
-        end
+    if end > 0 {
+        return end;
+    }
+    match text.chars().next() {
+        Some(first) => first.len_utf8(),
+        None => 0,
     }
 }
 

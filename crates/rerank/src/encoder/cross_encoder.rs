@@ -70,10 +70,10 @@ fn read_activation(config: &Settings) -> Result<Activation, ModelError> {
     const NEW_KEY: &str = "activation_fn";
     const OLD_KEY: &str = "sbert_ce_default_activation_function";
     let settings = config.section("sentence_transformers")?;
-    let new = settings
-        .as_ref()
-        .filter(|settings| settings.get(NEW_KEY).is_some());
-    let (place, key) = new.map_or((config, OLD_KEY), |settings| (settings, NEW_KEY));
+    let (place, key) = match &settings {
+        Some(settings) if settings.get(NEW_KEY).is_some() => (settings, NEW_KEY),
+        _ => (config, OLD_KEY),
+    };
     let Some(name) = place.text(key)? else {
         return Ok(Activation::Sigmoid);
     };

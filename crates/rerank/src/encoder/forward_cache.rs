@@ -67,7 +67,10 @@ impl ForwardCache {
         passes.push_back(pass);
         let mut numbers: usize = passes.iter().map(|pass| pass.rows.len()).sum();
         while passes.len() > MAX_TEXTS || numbers > MAX_VALUES {
-            numbers -= passes.pop_front().map_or(numbers, |pass| pass.rows.len());
+            let Some(oldest) = passes.pop_front() else {
+                break;
+            };
+            numbers -= oldest.rows.len();
         }
     }
 }

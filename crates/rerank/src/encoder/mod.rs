@@ -297,10 +297,10 @@ pub trait PairScorer: Send + Sync {
 #[cfg(feature = "onnx")]
 fn folder_name(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.file_name().map_or_else(
-        || "model".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
+    match folder.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => "model".to_owned(),
+    }
 }
 
 /// Returns bytes in hexadecimal.

@@ -455,7 +455,7 @@ impl Batches {
         let mut places: Vec<(usize, usize)> = texts
             .iter()
             .enumerate()
-            .map(|(place, text)| (text.as_ref().map_or(0, TokenizedText::len), place))
+            .filter_map(|(place, text)| Some((text.as_ref()?.len(), place)))
             .filter(|(length, _)| *length > 0)
             .collect();
         places.sort_unstable();
@@ -500,10 +500,10 @@ const DEFAULT_FILES: [&str; 2] = ["model.onnx", "model_int8.onnx"];
 
 /// Finds the ONNX file of a tower, the requested one or a default one, in the folder or in its folder `onnx`.
 pub(super) fn find_graph(tower: &Path, options: &EncoderOptions) -> Result<PathBuf, ModelError> {
-    let files = options
-        .variant
-        .as_deref()
-        .map_or(DEFAULT_FILES.to_vec(), |file| vec![file]);
+    let files = match options.variant.as_deref() {
+        Some(file) => vec![file],
+        None => DEFAULT_FILES.to_vec(),
+    };
     let mut places = files
         .iter()
         .flat_map(|file| [tower.join(file), tower.join("onnx").join(file)]);

@@ -260,12 +260,14 @@ impl ModelConfig {
         }
         self.document.length = options.document_length.unwrap_or(self.document.length);
         for side in [&self.query, &self.document] {
-            let most = read_positions(&self.towers[side.tower])?
-                .map_or(MAX_TOKENS, |positions| positions.min(MAX_TOKENS));
-            let expanded = side
-                .expansion
-                .as_ref()
-                .map_or(0, |expansion| expansion.length);
+            let most = match read_positions(&self.towers[side.tower])? {
+                Some(positions) => positions.min(MAX_TOKENS),
+                None => MAX_TOKENS,
+            };
+            let expanded = match &side.expansion {
+                Some(expansion) => expansion.length,
+                None => 0,
+            };
             let longest = side.length.max(expanded);
             if side.length < 3 || longest > most {
                 let reason = format!("a length of {longest} pieces is not possible: 3 to {most}");

@@ -148,10 +148,10 @@ impl StaticModel {
 
     /// Returns the tokens of a text that have vectors, at most `max` of all its tokens, and the number of all these.
     fn tokens(&self, text: &str, max: usize) -> Result<(Vec<u32>, usize), EncodeError> {
-        let end = text
-            .char_indices()
-            .nth(self.limits.characters)
-            .map_or(text.len(), |(end, _)| end);
+        let end = match text.char_indices().nth(self.limits.characters) {
+            Some((end, _)) => end,
+            None => text.len(),
+        };
         let encoding = self.tokenizer.encode_fast(&text[..end], false);
         let encoding = encoding.map_err(|cause| EncodeError {
             model: self.name.clone(),
@@ -243,11 +243,10 @@ impl Table {
     /// Checks that every token has a vector.
     fn check(&self, tokenizer: &Tokenizer) -> Result<(), String> {
         let rows = self.rows.len().checked_div(self.columns).unwrap_or(0);
-        let tokens = tokenizer
-            .get_vocab(true)
-            .into_values()
-            .max()
-            .map_or(0, |last| last as usize + 1);
+        let tokens = match tokenizer.get_vocab(true).into_values().max() {
+            Some(last) => last as usize + 1,
+            None => 0,
+        };
         let is_mapped = self
             .mapping
             .as_ref()
@@ -267,11 +266,14 @@ impl Table {
     /// Returns the vector and the weight of a token.
     fn row(&self, token: u32) -> (&[f32], f32) {
         let token = token as usize;
-        let row = self
-            .mapping
-            .as_ref()
-            .map_or(token, |mapping| mapping[token]);
-        let weight = self.weights.as_ref().map_or(1.0, |weights| weights[token]);
+        let row = match &self.mapping {
+            Some(mapping) => mapping[token],
+            None => token,
+        };
+        let weight = match &self.weights {
+            Some(weights) => weights[token],
+            None => 1.0,
+        };
         (
             &self.rows[row * self.columns..(row + 1) * self.columns],
             weight,

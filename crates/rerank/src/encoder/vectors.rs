@@ -48,9 +48,10 @@ impl Pooling {
             .filter(|(place, _)| counted[*place]);
         match self {
             Self::First => rows[..columns].to_vec(),
-            Self::Last => chosen
-                .next_back()
-                .map_or_else(|| vec![0.0; columns], |(_, row)| row.to_vec()),
+            Self::Last => match chosen.next_back() {
+                Some((_, row)) => row.to_vec(),
+                None => vec![0.0; columns],
+            },
             Self::Max => {
                 let mut greatest = vec![-1e9; columns];
                 for (_, row) in chosen {

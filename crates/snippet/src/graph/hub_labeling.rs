@@ -68,11 +68,14 @@ impl HubLabels {
     pub fn distance(&self, a: u32, b: u32) -> Option<u32> {
         let mut left = self.label(a);
         let mut right = self.label(b);
-        let mut best = None;
+        let mut best: Option<u32> = None;
         while let (Some(x), Some(y)) = (left.first(), right.first()) {
             if x.hub == y.hub {
                 let through = x.distance + y.distance;
-                best = Some(best.map_or(through, |best: u32| best.min(through)));
+                best = Some(match best {
+                    Some(best) => best.min(through),
+                    None => through,
+                });
             }
             left = &left[usize::from(x.hub <= y.hub)..];
             right = &right[usize::from(y.hub <= x.hub)..];

@@ -189,9 +189,11 @@ impl<'s> Growth<'s> {
 
     fn distance(&self, node: u32) -> u32 {
         if self.in_tree.contains(&node) {
-            0
-        } else {
-            self.distances.get(&node).map_or(u32::MAX, |entry| entry.0)
+            return 0;
+        }
+        match self.distances.get(&node) {
+            Some(entry) => entry.0,
+            None => u32::MAX,
         }
     }
 

@@ -12,8 +12,10 @@ const INPUTS: [&str; 7] = [
 ];
 
 fn find_data() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("LODESEEK_DATA").map_or(default, PathBuf::from);
+    let folder = match std::env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+    };
     Some(folder.join("snippets")).filter(|snippets| snippets.is_dir())
 }
 

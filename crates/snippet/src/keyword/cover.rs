@@ -261,9 +261,10 @@ struct Chooser<'c> {
 
 impl Chooser<'_> {
     fn group(&self, set: KeywordSet) -> &[u32] {
-        self.groups
-            .binary_search_by_key(&set, |(set, _)| *set)
-            .map_or(&[], |place| &self.groups[place].1)
+        match self.groups.binary_search_by_key(&set, |(set, _)| *set) {
+            Ok(place) => &self.groups[place].1,
+            Err(_) => &[],
+        }
     }
 
     fn statement_weight(&self, place: u32) -> f64 {

@@ -122,10 +122,10 @@ impl<'g> Cover<'g> {
     pub(super) fn gain(&self, place: u32) -> f64 {
         let triple = self.roles.triple(place);
         let new = self.matches.triple(triple).intersection(self.uncovered);
-        let class = self
-            .roles
-            .class(triple)
-            .map_or(0.0, |class| self.class[class.index()]);
+        let class = match self.roles.class(triple) {
+            Some(class) => self.class[class.index()],
+            None => 0.0,
+        };
         let entities: f64 = self
             .roles
             .ends(triple)

@@ -178,7 +178,10 @@ impl<'g> Weights<'g> {
         budget: TripleBudget,
     ) -> Self {
         let roles = Roles::new(graph);
-        let entities = patterns.map_or(0, |patterns| patterns.entities().len()) as f64;
+        let entities = match patterns {
+            Some(patterns) => patterns.entities().len() as f64,
+            None => 0.0,
+        };
         let element = patterns.into_iter().flat_map(Patterns::patterns);
         Self {
             property: compute_shares(graph.term_count(), &profile.properties, profile.triples),

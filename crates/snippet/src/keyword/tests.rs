@@ -23,10 +23,18 @@ fn extract(extractor: &dyn SnippetExtractor, graph: &TripleGraph, budget: usize)
 }
 
 fn share(counts: &[(TermId, u64)], id: TermId, total: u64) -> f64 {
-    counts
-        .iter()
-        .find(|(other, _)| *other == id)
-        .map_or(0.0, |(_, count)| *count as f64 / total as f64)
+    match counts.iter().find(|(other, _)| *other == id) {
+        Some((_, count)) => *count as f64 / total as f64,
+        None => 0.0,
+    }
+}
+
+/// Returns the bit of a word's position in a list; 0 if the list does not contain it.
+fn position_bit(words: &[&str], word: &str) -> u64 {
+    match words.iter().position(|other| *other == word) {
+        Some(place) => 1 << place,
+        None => 0,
+    }
 }
 
 /// Literal implementation of the definitions, recomputed at every call.
@@ -336,9 +344,8 @@ proptest! {
     fn no_snippet_holds_more_keywords_than_the_cover(statements in random_statements(), budget in 0usize..4) {
         let graph = graph_of(&statements[..statements.len().min(9)].concat());
         let words = ["n0", "n1", "n2", "n3", "n4", "n5", "p1", "p2", "p3", "C5", "7", "8"];
-        let set = |label: &str, count: usize| words[..count].iter().position(|word| *word == label).map_or(0, |at| 1 << at);
         for (count, ratio) in [(8, 1.0), (words.len(), 1.0 - (-1.0_f64).exp())] {
-            let keywords = LabelMatcher(|label: &str| KeywordSet(set(label, count)));
+            let keywords = LabelMatcher(|label: &str| KeywordSet(position_bit(&words[..count], label)));
             let matches = Matches::new(&keywords, &graph);
             let most = sets_of(graph.triples(), budget).map(|set| contained_keywords(&matches, &set).len()).max().unwrap_or(0);
             let cover = KeywordCover::new(&keywords).with_weights(vec![1.0; words.len()]);

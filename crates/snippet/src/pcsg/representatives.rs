@@ -128,15 +128,23 @@ impl SnippetBuilder<'_, '_> {
 
     fn representative(&self, pattern: &EntityPattern<'_>) -> Option<TermId> {
         match self.touched.get(&pattern.id) {
-            Some(touched) => touched.iter().copied().min_by_key(|&entity| {
-                let shown = self.shown.get(&entity).map_or(0, FxHashSet::len);
-                (Reverse(shown), self.name_rank(entity))
-            }),
+            Some(touched) => touched
+                .iter()
+                .copied()
+                .min_by_key(|&entity| (Reverse(self.shown_count(entity)), self.name_rank(entity))),
             None => pattern
                 .entities
                 .iter()
                 .copied()
                 .min_by_key(|&entity| self.name_rank(entity)),
+        }
+    }
+
+    /// Returns the number of shown elements of an entity.
+    fn shown_count(&self, entity: TermId) -> usize {
+        match self.shown.get(&entity) {
+            Some(elements) => elements.len(),
+            None => 0,
         }
     }
 

@@ -219,10 +219,11 @@ proptest! {
 }
 
 fn data() -> PathBuf {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    env::var_os("LODESEEK_DATA")
-        .map_or(default, PathBuf::from)
-        .join("snippets")
+    let folder = match env::var_os("LODESEEK_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+    };
+    folder.join("snippets")
 }
 
 fn read(path: &Path) -> Option<TripleGraph> {

@@ -542,9 +542,10 @@ impl<'l> ExperimentContext<'l> {
 
     /// Returns the popularity of a dataset, 0 for datasets outside the collection.
     fn popularity(&self, id: &DatasetId) -> f64 {
-        self.collection
-            .place(id)
-            .map_or(0, |place| self.collection.datasets[place].popularity()) as f64
+        match self.collection.place(id) {
+            Some(place) => self.collection.datasets[place].popularity() as f64,
+            None => 0.0,
+        }
     }
 }
 

@@ -170,9 +170,10 @@ impl ExperimentContext<'_> {
                 });
             }
         }
-        let reason = printed.reason.as_ref().map_or(String::new(), |reason| {
-            format!(" Known differences: {reason}.")
-        });
+        let reason = match &printed.reason {
+            Some(reason) => format!(" Known differences: {reason}."),
+            None => String::new(),
+        };
         TableReport {
             id: PRINTED.to_owned(),
             title: "The paper's tables".to_owned(),
@@ -307,13 +308,14 @@ impl ExperimentContext<'_> {
 impl PrintedRow {
     /// Returns the system of the row and its difference from the paper's.
     fn remark(&self) -> String {
-        let system = self
-            .system
-            .as_ref()
-            .map_or("no system".to_owned(), |system| format!("\"{system}\""));
-        self.reason
-            .as_ref()
-            .map_or(system.clone(), |reason| format!("{system}; {reason}"))
+        let system = match &self.system {
+            Some(system) => format!("\"{system}\""),
+            None => "no system".to_owned(),
+        };
+        match &self.reason {
+            Some(reason) => format!("{system}; {reason}"),
+            None => system,
+        }
     }
 }
 
@@ -338,11 +340,10 @@ fn note_wins(experiment: &DataFinder, rows: &mut [RowReport], resampled: &Resamp
                 100.0 * resampled.bootstrap.win_rate(own, theirs),
                 100.0 * resampled.published.win_rate(own, theirs)
             );
-            row.note = Some(
-                row.note
-                    .take()
-                    .map_or(note.clone(), |before| format!("{before}; {note}")),
-            );
+            row.note = Some(match &row.note {
+                Some(before) => format!("{before}; {note}"),
+                None => note,
+            });
         }
     }
 }

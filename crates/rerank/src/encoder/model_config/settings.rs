@@ -145,10 +145,10 @@ impl Settings {
     }
 
     pub(in super::super) fn refusal(&self, key: &str, reason: &str) -> ModelError {
-        let value = self
-            .values
-            .get(key)
-            .map_or_else(|| "(nothing)".to_owned(), Value::to_string);
+        let value = match self.values.get(key) {
+            Some(value) => value.to_string(),
+            None => "(nothing)".to_owned(),
+        };
         ModelError::Setting {
             path: self.path.clone(),
             key: key.to_owned(),
