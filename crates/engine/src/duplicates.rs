@@ -220,6 +220,7 @@ pub(super) struct DuplicateCache(Mutex<Option<(SystemTime, Arc<DuplicateGroups>)
 impl DuplicateCache {
     /// Returns the groups of a home. Reads the file again after it was modified.
     pub(super) fn read(&self, home: &Path) -> Result<Arc<DuplicateGroups>, EngineError> {
+        // Before the file is read: one that is replaced meanwhile is read again.
         let modified = match fs::metadata(path(home)).and_then(|metadata| metadata.modified()) {
             Ok(modified) => modified,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),

@@ -71,6 +71,7 @@ impl IndexedCatalog {
             .dictionary
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Before the files are read: one that changes meanwhile is read again.
         let stamps = DictionaryFile::ALL.map(|file| file_stamp(&file.path(&self.home)));
         if *current != stamps {
             self.index.set_translations(read_translations(&self.home)?);

@@ -89,6 +89,7 @@ impl<'i> Deriver<'i> {
         let compact =
             Some(self.options.compact_method()).filter(|method| *method != DEFAULT_COMPACT_METHOD);
         let compact = compact.map_or(String::new(), |method| format!(" {method}"));
+        // The rule, not its value for this graph: the version contains that of the content anyway.
         let work = self.options.work(0);
         let snippet = format!(
             "{snippet_method} {} {work:?} {CARD_LANGUAGES:?}{compact}",
@@ -198,6 +199,7 @@ impl<'i> Deriver<'i> {
         let mut triples = profile.to_void(&graph, &node);
         triples.extend(patterns.in_selection(&ids).to_triples(&graph, &node));
         let sampled = NamedNode::new_unchecked(lodeseek::SAMPLED_TRIPLES);
+        // Both casts are exact: the sample has at most `MAX_SAMPLE_TRIPLES`.
         triples.push(Triple::new(
             node,
             sampled,

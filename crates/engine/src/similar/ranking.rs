@@ -276,6 +276,7 @@ impl Comparison<'_> {
             .iter()
             .next()
             .map_or(1.0, |scored| scored.score)
+            // No division by zero if all scores are 0.
             .max(f64::MIN_POSITIVE);
         Ok(ranking
             .iter()
