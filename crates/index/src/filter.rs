@@ -230,6 +230,7 @@ impl Snapshot {
             return Ok(tables);
         }
         let mut tables = FacetTable::load_all(self.searcher.segment_readers())?;
+        // The last one, as in `Facet::ALL`: tables are found by the index of their facet.
         tables.push(self.suggest_themes(&tables[Facet::Theme.index()])?);
         Ok(self.facets.get_or_init(|| tables))
     }
