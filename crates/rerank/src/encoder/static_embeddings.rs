@@ -148,6 +148,7 @@ impl StaticModel {
 
     /// Returns the tokens of a text that have vectors, at most `max` of all its tokens, and the number of all these.
     fn tokens(&self, text: &str, max: usize) -> Result<(Vec<u32>, usize), EncodeError> {
+        // As in model2vec, before the text is tokenized: the rest of a long text takes no time.
         let end = text
             .char_indices()
             .nth(self.limits.characters)
