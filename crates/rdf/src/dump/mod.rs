@@ -702,6 +702,7 @@ fn read_document(
     sink: &mut Sink<'_>,
 ) -> io::Result<()> {
     let (head, reader) = unpack::peek(reader, hdt::MAGIC.len())?;
+    // The conversion to UTF-8 would change it.
     if head == hdt::MAGIC {
         sink.report.syntax = Some(Syntax::Hdt);
         return hdt::read(reader, sink);
@@ -717,9 +718,11 @@ fn read_document(
         limit,
     };
     let result = read_text(counted, syntax, name, base, sink);
+    // The text is converted while it is read, so its problems are complete only now.
     for problem in text.problems() {
         sink.problem(problem.line, problem.message);
     }
+    // The last triples may have spent the budget after the last byte was read.
     result.and(budget.check().map_err(Into::into))
 }
 
@@ -800,6 +803,7 @@ struct CountedText<R> {
 
 impl<R: Read> Read for CountedText<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // All readers end at an error of their input, so they need not check the budget themselves.
         self.budget.check()?;
         let read = self.inner.read(buffer)?;
         let all = self.budget.read.get() + read as u64;
@@ -845,6 +849,7 @@ fn object_length(object: &Term) -> usize {
                 .language()
                 .unwrap_or_else(|| literal.datatype().as_str())
                 .len();
+            // Usual datatypes are short, and few in a document.
             literal.value().len() + if datatype > 256 { datatype } else { 0 }
         }
         Term::Triple(triple) => {
@@ -899,6 +904,7 @@ impl Sink<'_> {
     ///
     /// A triple beyond the budget of resolved bytes is dropped; the reader then ends with an error. One with a long IRI is skipped.
     fn triple(&mut self, triple: &Triple, line: Option<u64>) {
+        // HDT has a budget of its own.
         if self.report.syntax != Some(Syntax::Hdt) && !self.spend(triple) {
             return;
         }
@@ -937,6 +943,7 @@ impl Sink<'_> {
     fn repair(&mut self, line: Option<u64>, message: String) {
         let hash = FxBuildHasher.hash_one(&message);
         let is_known = self.repairs.contains(&hash);
+        // The set stays as small as the list of problems.
         if !is_known && self.repairs.len() < self.limits.listed_problems {
             self.repairs.insert(hash);
         }

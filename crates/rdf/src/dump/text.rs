@@ -33,12 +33,14 @@ pub(super) fn to_utf8(mut reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>
         .read_to_end(&mut head)?;
     let declared = xml_encoding(&head);
     let has_mark = Encoding::for_bom(&head).is_some();
+    // A byte order mark takes precedence over a declaration.
     let encoding = declared
         .filter(|_| !has_mark)
         .filter(|encoding| *encoding != encoding_rs::UTF_8);
     let chained = io::Cursor::new(head).chain(reader);
     let decoded: Box<dyn Read> = if has_mark || encoding.is_some() {
         Box::new(
+            // UTF-8 with a mark is passed on as it is: `check` repairs it.
             DecodeReaderBytesBuilder::new()
                 .encoding(encoding)
                 .bom_override(true)
