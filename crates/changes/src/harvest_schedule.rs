@@ -56,6 +56,7 @@ impl HarvestSchedule {
         loop {
             let Some(next) = due.iter().min() else { return };
             let next = next.saturating_duration_since(Instant::now());
+            // A harvest may be due much later than the content that it replaced may be deleted.
             if !live.sleep(if has_replaced {
                 next.min(MIN_RETENTION)
             } else {
