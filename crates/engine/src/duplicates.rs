@@ -135,6 +135,7 @@ pub(super) fn update(store: &Store, candidates: &[Candidate]) -> Result<(), Engi
     let text = serde_json::to_vec(&Duplicates::find(candidates))
         .map_err(io::Error::other)
         .map_err(file_error(home))?;
+    // The file keeps its time, so that readers need not read it again.
     if store::read_checked(&path(home)).is_ok_and(|current| current.as_deref() == Some(&text)) {
         return Ok(());
     }

@@ -265,6 +265,7 @@ impl LanguageCounts {
     /// Returns the languages of the collection, the most frequent first.
     fn into_targets(self) -> Vec<String> {
         let mut languages: Vec<(String, usize)> = self.by_language.into_iter().collect();
+        // Stable: languages of as many datasets stay in the order of their codes.
         languages.sort_by_key(|(_, datasets)| Reverse(*datasets));
         let mut targets = Vec::new();
         for (language, datasets) in languages {

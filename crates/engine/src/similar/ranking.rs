@@ -196,6 +196,7 @@ impl Comparison<'_> {
             if target.excluded.contains(&id) {
                 continue;
             }
+            // Vectors may remain of datasets that the index has no more.
             let Some(address) = self.snapshot.address(&id)? else {
                 continue;
             };
