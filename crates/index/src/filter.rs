@@ -100,6 +100,7 @@ impl Snapshot {
         if (filter.within.is_some() || filter.covers.is_some()) && !self.has_coverage() {
             return Err(IndexError::WithoutCoverage);
         }
+        // Unlike a year, an area or a period that is unknown fails.
         if let Some(within) = filter.within {
             self.mark_failures(&mut failed, PLACE, |segment, document| {
                 self.segments[segment]
@@ -362,6 +363,7 @@ impl FacetCounter<'_> {
             .filtered
             .map_or(0, |filtered| filtered.failed_conditions(segment, document));
         for ((counts, table), facet) in self.counts.iter_mut().zip(self.tables).zip(Facet::ALL) {
+            // As if the facet had no selection: otherwise, its other values would seem to have no datasets.
             if failed & !condition_of(facet) == 0 {
                 table
                     .values(segment, document)

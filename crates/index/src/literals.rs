@@ -284,6 +284,7 @@ fn retain_within(candidates: &mut Vec<Candidate>, max_literals: u64) -> bool {
     let mut sum = 0;
     let before = candidates.len();
     candidates.retain(|candidate| {
+        // At least one dataset is searched, whatever its size.
         let fits = sum == 0 || sum + candidate.literals <= max_literals;
         sum += if fits { candidate.literals } else { 0 };
         fits
