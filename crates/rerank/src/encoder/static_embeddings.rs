@@ -91,6 +91,7 @@ impl StaticModel {
         let file = fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?;
         let mut tokenizer =
             Tokenizer::from_bytes(&file).map_err(|cause| ModelError::file(&path, cause))?;
+        // The file may set truncation and padding, but texts are cut by `Limits`.
         tokenizer
             .with_truncation(None)
             .map_err(|cause| ModelError::file(&path, cause))?;
