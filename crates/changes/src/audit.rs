@@ -40,6 +40,7 @@ fn line_of(entry: &AuditEntry<'_>, previous: &str) -> io::Result<(String, String
     let entry = serde_json::to_string(entry)?;
     let open = entry.strip_suffix('}').unwrap_or(&entry);
     let linked = format!("{open}{PREVIOUS}{previous}\"");
+    // It is that of the object without this member.
     let checksum = digest(&format!("{linked}}}"));
     Ok((format!("{linked}{CHECKSUM}{checksum}\"}}\n"), checksum))
 }
@@ -126,9 +127,11 @@ pub fn verify_audit(home: &Path) -> io::Result<AuditDamage> {
             }
         }
         link = link_to(&line);
+        // If a line was damaged after the next one was written, that one links to its former text.
         is_last_sound = is_line_sound;
         has_head = has_head || head.as_ref() == Some(&link);
     }
+    // A damaged last line may be that of the head.
     report.is_cut = !has_head && is_last_sound;
     Ok(report)
 }
@@ -227,6 +230,7 @@ impl AuditLog {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&self.path)?;
         let (mut line, checksum) = line_of(entry, &self.last_link(&mut file)?)?;
+        // An incomplete entry remains as a line of its own.
         if is_cut(&mut file)? {
             line.insert(0, '\n');
         }

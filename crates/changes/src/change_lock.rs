@@ -44,6 +44,7 @@ impl ChangeLock {
     /// Takes the lock if no task held or requested it for a time.
     pub(crate) fn lock_if_quiet(&self, time: Duration) -> Option<ChangeGuard<'_>> {
         let mut tickets = self.tickets();
+        // Equal only if no request waits or has the lock.
         let is_free = tickets.current == tickets.last;
         if !is_free || tickets.released.is_some_and(|last| last.elapsed() < time) {
             return None;
@@ -63,6 +64,7 @@ impl Drop for ChangeGuard<'_> {
         tickets.current += 1;
         tickets.released = Some(Instant::now());
         drop(tickets);
+        // Which of the waiting threads has the next ticket is unknown here.
         self.0.next.notify_all();
     }
 }

@@ -255,6 +255,7 @@ impl OpenCollection<'_> {
                 let must_clear = step.may_replace_content();
                 let updater = Updater::new(store, self.with_settings(load), index);
                 let report = updater.all_or_nothing(&step.ids(), |updater| step.update(updater))?;
+                // In a served collection, a thread does this after a pause of the changes.
                 updater.find_duplicates()?;
                 if must_clear {
                     store.clear_replaced(&|_, _| ())?;

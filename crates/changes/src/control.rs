@@ -117,6 +117,7 @@ pub(crate) fn failure_outcome(error: &str, home: &Path) -> Outcome {
         return Outcome::DiskFull;
     }
     let mut error = error.to_owned();
+    // Messages may contain the path with or without symbolic links.
     for home in [Some(home.to_owned()), home.canonicalize().ok()]
         .iter()
         .flatten()

@@ -36,6 +36,7 @@ pub(crate) fn download_files(
     let (mut files, mut received) = (Vec::new(), 0);
     for (number, address) in addresses.iter().enumerate() {
         control.check()?;
+        // All files together have the limit. A response ends within it, so the difference is never negative.
         let limits = RequestLimits {
             total: MAX_DOWNLOAD_TIME,
             bytes: MAX_DOWNLOADS_BYTES - received,
@@ -46,6 +47,7 @@ pub(crate) fn download_files(
             .with_limits(limits)
             .with_cancellation(control.cancellation());
         let sent = request.send();
+        // A cancellation ends the request with an error, and is no failure of the download.
         control.check()?;
         let response = sent.map_err(|error| download_error(address, &error))?;
         if response.status() != 200 {
@@ -54,6 +56,7 @@ pub(crate) fn download_files(
                 &format!("status {}", response.status()),
             ));
         }
+        // Two addresses may end with the same name.
         let folder = spool.path().join(format!(".download{number}"));
         fs::create_dir_all(&folder).map_err(|error| download_error(address, &error))?;
         let name = file_name(response.address());

@@ -232,6 +232,7 @@ pub(crate) fn run_harvest(
     let harvester =
         Harvester::new(egress, &collection.home().join("harvest"), name).with_options(options);
     let harvested = harvester.run(sources, &mut sink, show);
+    // Also after a failure, because batches may have been stored.
     let cleared = sink.clear_replaced_content();
     let mut report = harvested?;
     cleared?;
@@ -323,6 +324,7 @@ impl DatasetSink for CollectionSink<'_> {
             datasets,
             ..Catalog::default()
         };
+        // Before the step, which may fail after a part of it.
         self.has_changed = true;
         let report = open.store_datasets(Step::Store(Box::new(catalog)), options, &|_| ())?;
         for dataset in &report.datasets {

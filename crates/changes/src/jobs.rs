@@ -327,6 +327,7 @@ impl Jobs {
         };
         inner.jobs.insert(job.id, job.clone());
         inner.waiting.push_back((job.id, change, rights));
+        // The threads of all lanes wait for this.
         self.wake.notify_all();
         Ok(job)
     }
@@ -381,6 +382,7 @@ impl Jobs {
             },
             Outcome::Failed(error) => (JobState::Failed, None, Some(error)),
             Outcome::DiskFull => {
+                // Before `finish` makes the end visible.
                 if let Some(job) = self.lock().jobs.get_mut(&id) {
                     job.is_disk_full = true;
                 }
@@ -454,6 +456,7 @@ impl Jobs {
             outcome,
             detail,
         };
+        // The change was made or failed before, so its job keeps its outcome.
         if let Err(error) = self.audit.append(&entry) {
             tracing::error!(%error, job = id, "cannot write the audit log");
         }
@@ -466,6 +469,7 @@ impl Jobs {
             job.unlisted_works = truncate_ids(&mut job.works);
         }
         forget_old(&mut inner.jobs);
+        // `on_end` may read the queue.
         drop(inner);
         (self.on_end)();
     }
@@ -489,6 +493,7 @@ impl Jobs {
             .iter()
             .position(|(waiting, ..)| *waiting == id);
         let change = place.and_then(|place| inner.waiting.remove(place));
+        // Deleting files and writing the log take time, in which the queue must be free.
         drop(inner);
         // Without a change, another thread is cancelling the job.
         if change.is_some() {
@@ -506,6 +511,7 @@ impl Jobs {
             for (_, is_cancelled) in &inner.running {
                 is_cancelled.store(true, Ordering::SeqCst);
             }
+            // `cancel` locks the queue itself.
             inner.waiting.iter().map(|(id, ..)| *id).collect()
         };
         for id in waiting {

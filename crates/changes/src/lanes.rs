@@ -56,11 +56,13 @@ impl ChangeWorker {
     pub fn stop(mut self, time: Duration) {
         self.request_stop();
         let until = Instant::now() + time;
+        // A thread cannot be joined with a time limit.
         while self.threads.iter().any(|thread| !thread.is_finished()) {
             if Instant::now() >= until {
                 tracing::warn!(
                     "a change did not end in time and was interrupted; the next start completes or undoes it"
                 );
+                // Dropping this value would otherwise wait for them.
                 self.threads.clear();
                 return;
             }
@@ -102,6 +104,7 @@ fn make_changes(jobs: &Arc<Jobs>, lane: Lane, live: &Live) {
                 let made = catch_unwind(AssertUnwindSafe(|| {
                     make_change(change, collection, &control)
                 }));
+                // Also after a failure, because a load or a harvest may have made some of its steps.
                 tasks.note_change();
                 jobs.end(id, job_outcome(made, live.store.home()));
                 if tasks.are_overdue() {

@@ -161,6 +161,7 @@ impl Loading<'_> {
             };
             self.load_step(part, options.clone())?;
         }
+        // Only now, when the datasets are stored with their new ids.
         if !former.is_empty() {
             let removal = Step::Remove(former);
             self.open

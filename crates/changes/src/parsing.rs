@@ -201,6 +201,7 @@ impl ContentReader for Parser {
         let reason = match (run, reports) {
             (Ok(()), Some(reports)) => return Ok(reports),
             (Ok(()), None) => INCOMPLETE.to_owned(),
+            // The file is not the cause.
             (Err(error @ (WorkerError::Start(_) | WorkerError::Cancelled)), _) => {
                 return Err(io::Error::other(error));
             }
@@ -339,6 +340,7 @@ impl ParserPools {
         // Other files do not wait for the start.
         let pool = self.start(readable.clone())?;
         let mut pools = self.pools();
+        // Another thread may have started one meanwhile.
         if let Some(first) = find_pool(&pools, &readable) {
             return Ok(first);
         }
@@ -377,6 +379,7 @@ fn readable_folder(path: &Path, folder: &Path) -> PathBuf {
     if path.is_dir() {
         return path.to_owned();
     }
+    // In the root, a worker could read all files.
     let catalog = fs::canonicalize(folder)
         .ok()
         .filter(|folder| folder.parent().is_some() && path.starts_with(folder));

@@ -162,6 +162,7 @@ fn combine_with_present(
         }
         return dataset;
     }
+    // Without a new description, the files replace the former ones, but not those at addresses.
     if !has_metadata {
         dataset
             .distributions

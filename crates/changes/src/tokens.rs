@@ -214,6 +214,7 @@ impl Tokens {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
             Err(cause) => return Err(self.io_error(cause)),
         };
+        // Read before the file: if it changes meanwhile, its content has an older stamp, and is read again.
         let stamp = file_stamp(&metadata);
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, tokens)) = &*cached
@@ -322,6 +323,7 @@ impl Tokens {
         let mut body =
             serde_json::to_vec_pretty(tokens).map_err(|error| self.io_error(error.into()))?;
         body.push(b'\n');
+        // Renamed after it is on the disk, so that a crash leaves the old or the new file as a whole.
         let beside = self.path.with_extension("json.new");
         let written = create_private_file(&beside).and_then(|mut file| {
             file.write_all(&with_checksum(&body))?;
@@ -375,6 +377,7 @@ pub fn digest(text: &str) -> String {
 
 #[cfg(unix)]
 fn file_stamp(metadata: &Metadata) -> Stamp {
+    // The inode also differs if the file was replaced within the resolution of its time.
     (
         metadata.modified().ok(),
         metadata.len(),

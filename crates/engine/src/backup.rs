@@ -341,6 +341,7 @@ pub fn copy_home<S: ContentSink>(
 ) -> Result<HomeManifest, S::Error> {
     let checkpoint = Checkpoint::new(store.home())?;
     for _ in 0..MAX_COPY_ATTEMPTS {
+        // The generation differs during a change and after it: then the copied files need not belong together.
         let generation = store.generation();
         remove_folder(&checkpoint.0)?;
         let mut copier = Copier {
@@ -414,6 +415,7 @@ fn read_manifest(target: &Path) -> Result<HomeManifest, EngineError> {
         }
         Err(error) => return Err(error.into()),
     };
+    // Only the number: the rest of another format need not be readable.
     #[derive(Deserialize)]
     struct Format {
         format: u32,
@@ -515,6 +517,7 @@ fn list_sources(
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
+        // Neither belongs to the data. RocksDB creates both when it opens a store.
         if name != "LOCK" && !name.starts_with("LOG") {
             sources.push(Source {
                 name: relative_name(&path, &store_folder, "store"),
@@ -735,11 +738,13 @@ impl ContentSink for FolderSink<'_> {
     fn put(&mut self, _: &Path, mut source: File) -> Result<(u64, String), EngineError> {
         let objects = self.target.join(OBJECTS);
         fs::create_dir_all(&objects).map_err(EngineError::io(&objects))?;
+        // One name suffices: the backup is locked.
         let temporary = objects.join("new");
         let mut file = File::create(&temporary).map_err(EngineError::io(&temporary))?;
         let (bytes, sha256) =
             copy_and_hash(&mut source, &mut file).map_err(EngineError::io(&temporary))?;
         let object = object_path(self.target, &sha256);
+        // An object of another size is damaged, and is replaced.
         if object
             .metadata()
             .is_ok_and(|metadata| metadata.len() == bytes)
@@ -833,6 +838,7 @@ pub fn restore(
     }
     create_private_folder(home)?;
     make_private(home).map_err(EngineError::io(home))?;
+    // On the disk before the first file: an incomplete home must not be taken for a complete one.
     let mark = create_private_file(&marker).map_err(EngineError::io(&marker))?;
     mark.sync_all().map_err(EngineError::io(&marker))?;
     sync_folder(home)?;
@@ -861,6 +867,7 @@ pub fn restore(
         report.files += 1;
         report.bytes += file.bytes;
     }
+    // Readers open the lock file without creating it.
     let lock = home.join(LOCK);
     create_private_file(&lock).map_err(EngineError::io(&lock))?;
     // All files must be there, also after a loss of power, before the mark is not.
@@ -910,6 +917,7 @@ fn restore_file(
     };
     let folder = path.parent().unwrap_or(home);
     create_private_folder(folder)?;
+    // One name suffices: files are restored one by one.
     let copy = home.join(RESTORED);
     let mut output = create_private_file(&copy).map_err(EngineError::io(&copy))?;
     let (bytes, sha256) = copy_and_hash(&mut input, &mut output).map_err(EngineError::io(&copy))?;

@@ -164,6 +164,7 @@ impl CacheEntries {
 
     /// Inserts content that fits the capacity, and evicts the least recently used entries to make room.
     fn insert(&mut self, version: &str, content: &Arc<Content>, capacity: usize) {
+        // Another thread may have inserted it meanwhile. Counted twice, its size would never be subtracted again.
         if content.bytes() > capacity || self.contents.contains(version) {
             return;
         }
@@ -177,6 +178,7 @@ impl CacheEntries {
     fn evict_oldest(&mut self) {
         match self.contents.pop_lru() {
             Some((_, content)) => self.bytes -= content.bytes(),
+            // Only after a panic: then the total was wrong.
             None => self.bytes = 0,
         }
     }

@@ -135,6 +135,7 @@ pub(super) fn update(store: &Store, candidates: &[Candidate]) -> Result<(), Engi
     let text = serde_json::to_vec(&Duplicates::find(candidates))
         .map_err(io::Error::other)
         .map_err(file_error(home))?;
+    // The file keeps its time, so that readers need not read it again.
     if store::read_checked(&path(home)).is_ok_and(|current| current.as_deref() == Some(&text)) {
         return Ok(());
     }
@@ -221,6 +222,7 @@ pub(super) struct DuplicateCache(Mutex<Option<(SystemTime, Arc<DuplicateGroups>)
 impl DuplicateCache {
     /// Returns the groups of a home. Reads the file again after it was modified.
     pub(super) fn read(&self, home: &Path) -> Result<Arc<DuplicateGroups>, EngineError> {
+        // Before the file is read: one that is replaced meanwhile is read again.
         let modified = match fs::metadata(path(home)).and_then(|metadata| metadata.modified()) {
             Ok(modified) => modified,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),

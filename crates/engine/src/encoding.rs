@@ -242,6 +242,7 @@ impl<'e> EncodingJob<'e> {
             let known = source.and_then(|source| source.vectors(id, &fingerprint, &digest));
             let usable = known.filter(|matrices| {
                 matrices.iter().all(|rows| {
+                    // A matrix without rows fits every format.
                     rows.rows() == 0 || (rows.columns(), rows.precision()) == (columns, precision)
                 })
             });

@@ -154,6 +154,7 @@ fn add_hits(
 ) {
     let graph = content.graph();
     let mut remaining: Vec<&(usize, EntityMatch)> = entities.iter().collect();
+    // Literals are numbered in the order of the triples: one pass finds all of them.
     remaining.sort_by_key(|(_, entity)| entity.literal);
     let mut remaining = remaining.into_iter().peekable();
     let mut triples = Vec::with_capacity(entities.len());

@@ -137,6 +137,7 @@ pub(super) fn number_of(term: TermRef<'_>) -> Option<f64> {
             lexical
                 .parse()
                 .ok()
+                // `INF` and `NaN` are numbers of XML Schema, but none in a range.
                 .filter(|number: &f64| number.is_finite())
         }
         _ => None,

@@ -71,6 +71,7 @@ impl IndexedCatalog {
             .dictionary
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Before the files are read: one that changes meanwhile is read again.
         let stamps = DictionaryFile::ALL.map(|file| file_stamp(&file.path(&self.home)));
         if *current != stamps {
             self.index.set_translations(read_translations(&self.home)?);
@@ -188,6 +189,7 @@ impl IndexedCatalog {
         {
             cards.extend(read_card(&snapshot, other)?);
         }
+        // The dataset itself is one of the editions.
         let more_editions = all_editions.len().saturating_sub(MAX_EDITIONS + 1);
         Ok(Some(RelatedDatasets {
             duplicates: references(groups.others(id), &snapshot)?,
@@ -309,6 +311,7 @@ impl IndexedCatalog {
 /// If the list of editions is incomplete, no order in time is derived from their titles.
 fn related_editions(cards: &[Card], is_complete: bool) -> Vec<RelatedEdition> {
     let titles: Vec<&str> = cards.iter().map(|card| card.metadata.title()).collect();
+    // Which edition follows which is unknown without all of them.
     let relations = if is_complete {
         editions::relations(&titles, 0)
     } else {

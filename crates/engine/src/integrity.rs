@@ -244,10 +244,12 @@ pub fn repair(
         ..RepairReport::default()
     };
     let parts: BTreeSet<DamagedPart> = report.found.iter().map(|damage| damage.part).collect();
+    // Without settings, the base is unknown, and with it the meaning of all IRIs.
     if parts.is_empty() || parts.contains(&DamagedPart::Settings) {
         report.remaining.clone_from(&report.found);
         return Ok(report);
     }
+    // Read before the damaged index is removed.
     let analysis = index::read_analysis(&index_folder(home)).unwrap_or(analysis);
     let is_store = parts.iter().any(|part| part.is_store());
     if is_store {
@@ -278,10 +280,12 @@ pub fn repair(
     }
     let had_index = parts.contains(&DamagedPart::Index) || index_folder(home).exists();
     if had_index && (is_store || parts.contains(&DamagedPart::Index)) {
+        // This finds the duplicates, too.
         report.indexed = index_again(&store, analysis, now)?;
     } else if parts.contains(&DamagedPart::Duplicates) {
         Updater::new(&store, LoadOptions::default(), IndexOptions::default()).find_duplicates()?;
     }
+    // Closed, because `verify` opens the home again.
     drop(store);
     repair_vectors(&mut report)?;
     report.remaining = verify(home, on_progress)?.damage;

@@ -74,6 +74,7 @@ pub(super) fn with_named_first(ranking: Ranking, named: &[DatasetId]) -> Ranking
     for (place, id) in first.iter().enumerate() {
         scores.push(Scored {
             id: id.clone(),
+            // Scores are shown and compared, so the order alone is not enough.
             score: best + (first.len() - place) as f64,
         });
     }

@@ -125,6 +125,7 @@ impl OrderKeys {
         }
         sorted.sort_unstable();
         let mut ranks = TitleRanks::default();
+        // Equal titles share a rank, so that ties keep the order that the items have.
         for (rank, equal) in (0..).zip(sorted.chunk_by(|one, next| one.0 == next.0)) {
             ranks.extend(equal.iter().map(|(_, id)| ((*id).clone(), rank)));
         }

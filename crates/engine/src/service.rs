@@ -317,6 +317,7 @@ pub(crate) fn answer(
     search: &mut Search<'_>,
 ) -> Result<(), ServiceError> {
     let parameters = collect_parameters(&call.triple_patterns())?;
+    // In the order of the values, so that the rows are in the same order in each run.
     let mut searches: BTreeMap<Vec<String>, ParameterRows> = BTreeMap::new();
     for row in &call.bindings.rows {
         let mut values = Vec::with_capacity(parameters.len());
@@ -350,6 +351,7 @@ pub(crate) fn answer(
             conditions,
             ..
         } = call.bindings;
+        // The hits of this search belong to the rows with its values only.
         let bindings = Bindings {
             variables: variables.clone(),
             rows: bindings,
@@ -620,6 +622,7 @@ fn to_term(term: &LabelledTerm, dataset: &str) -> Term {
     match term.kind {
         TermKind::Iri => NamedNode::new_unchecked(term.value.as_str()).into(),
         TermKind::Blank => {
+            // Hexadecimal digits, because labels of blank nodes allow few characters.
             let letters = format!("{dataset}/{}", term.value);
             let name: String = letters.bytes().map(|byte| format!("{byte:02x}")).collect();
             BlankNode::new_unchecked(format!("b{name}")).into()

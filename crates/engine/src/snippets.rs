@@ -146,6 +146,7 @@ pub fn extract_snippet(
     deadline: Deadline<'_>,
 ) -> Result<ExtractedSnippet, MethodError> {
     let words = QueryWords::new(request.query.as_deref().unwrap_or_default(), analysis);
+    // Whatever the method, rows of a table are chosen by the query.
     let uses_query = request.query.is_some()
         && (request.method.takes_query() || TableGraph::new(content.graph()).is_some());
     let matches = uses_query
@@ -252,6 +253,7 @@ pub(super) fn with_patterns<'c>(
     method: Method,
     options: MethodOptions<'c>,
 ) -> MethodOptions<'c> {
+    // Other methods do not need the patterns, which would be computed here.
     MethodOptions {
         patterns: (method == Method::Optimal).then(|| content.patterns()),
         ..options

@@ -206,6 +206,7 @@ impl IndexWords<'_> {
             return Ok(best);
         }
         let letters = text.chars().count();
+        // Neither part is shorter than `MIN_PART_LETTERS`.
         for (end, _) in text
             .char_indices()
             .take((letters + 1).saturating_sub(MIN_PART_LETTERS))

@@ -49,6 +49,7 @@ fn value_and_header_hashes(tables: &[TableSketch]) -> [Vec<u64>; 2] {
             values.extend(key.hashes.iter().map(|hash| u64::from(*hash)));
         }
         let marked = table.header_hashes().into_iter();
+        // Hashes of values have 32 bits: the next one marks those of headers.
         headers.extend(marked.map(|hash| 1 << 32 | u64::from(hash)));
     }
     for hashes in [&mut values, &mut headers] {
@@ -140,6 +141,7 @@ fn with_most_hashes(
         .filter(|(_, count)| *count >= MIN_COMMON_HASHES)
         .map(|(address, count)| (count, address))
         .collect();
+    // The addresses break ties, so that the candidates do not depend on the order of a hash map.
     counts.sort_unstable_by_key(|(count, address)| (Reverse(*count), *address));
     let mut candidates = Vec::new();
     for (_, address) in counts {

@@ -207,6 +207,7 @@ pub(super) fn has_other_labels(
         .collect();
     let own = read_dictionary(store.home(), DictionaryFile::Own)?;
     let origins = own.as_ref().map(Translations::origins).unwrap_or_default();
+    // Both are in ascending order.
     Ok(!present.into_iter().eq(origins))
 }
 
@@ -264,6 +265,7 @@ impl LanguageCounts {
     /// Returns the languages of the collection, the most frequent first.
     fn into_targets(self) -> Vec<String> {
         let mut languages: Vec<(String, usize)> = self.by_language.into_iter().collect();
+        // Stable: languages of as many datasets stay in the order of their codes.
         languages.sort_by_key(|(_, datasets)| Reverse(*datasets));
         let mut targets = Vec::new();
         for (language, datasets) in languages {
@@ -344,6 +346,7 @@ impl LabelCollector {
     ) -> TranslationsBuilder {
         let mut dictionary = TranslationsBuilder::new(targets);
         for mut labels in self.labels {
+            // A stable sort: within each kind, labels keep the order of the files.
             labels.sort_by_key(|label| !label.is_preferred);
             dictionary.add(
                 labels

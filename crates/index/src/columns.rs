@@ -238,6 +238,7 @@ impl WindowLengths<'_> {
 fn read_first_values(column: Option<&Column<u64>>, count: usize) -> Vec<u32> {
     let mut values = vec![0; count];
     let Some(column) = column else { return values };
+    // With one value for each document, the column is decoded as a whole.
     if column.get_cardinality() == Cardinality::Full {
         let mut wide = vec![0; count];
         column.values.get_range(0, &mut wide);

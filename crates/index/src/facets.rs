@@ -201,6 +201,7 @@ fn count_live_by_value(
 
 /// Returns the most frequent spelling, the first of equals.
 fn most_common_spelling(spellings: &BTreeMap<String, u64>) -> String {
+    // `max_by_key` returns the last of equals, so in reverse order the first.
     let best = spellings.iter().rev().max_by_key(|(_, count)| **count);
     best.map(|(spelling, _)| spelling.clone())
         .unwrap_or_default()

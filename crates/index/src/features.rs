@@ -123,6 +123,7 @@ impl Snapshot {
                     continue;
                 };
                 let documents = match self.segments.len() {
+                    // The list of the only segment is that of all datasets.
                     1 => {
                         let postings = inverted
                             .read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;

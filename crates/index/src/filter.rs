@@ -101,6 +101,7 @@ impl Snapshot {
         if (filter.within.is_some() || filter.covers.is_some()) && !self.has_coverage() {
             return Err(IndexError::WithoutCoverage);
         }
+        // Unlike a year, an area or a period that is unknown fails.
         if let Some(within) = filter.within {
             self.mark_failures(&mut failed, PLACE, |segment, document| {
                 self.segments[segment]
@@ -231,6 +232,7 @@ impl Snapshot {
             return Ok(tables);
         }
         let mut tables = FacetTable::load_all(self.searcher.segment_readers())?;
+        // The last one, as in `Facet::ALL`: tables are found by the index of their facet.
         tables.push(self.suggest_themes(&tables[Facet::Theme.index()])?);
         Ok(self.facets.get_or_init(|| tables))
     }
@@ -363,6 +365,7 @@ impl FacetCounter<'_> {
             None => 0,
         };
         for ((counts, table), facet) in self.counts.iter_mut().zip(self.tables).zip(Facet::ALL) {
+            // As if the facet had no selection: otherwise, its other values would seem to have no datasets.
             if failed & !condition_of(facet) == 0 {
                 table
                     .values(segment, document)

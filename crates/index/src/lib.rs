@@ -230,6 +230,7 @@ impl Index {
             .unwrap_or_else(PoisonError::into_inner);
         *current = translations.map(Arc::new);
         drop(current);
+        // After the dictionary: another thread may just have cached a snapshot with the former one.
         *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
@@ -351,6 +352,7 @@ impl Snapshot {
         let mut statistics = TermStatistics::default();
         let text = self.fields.text(field);
         for reader in self.searcher.segment_readers() {
+            // The stored frequency includes deleted documents.
             if full || reader.has_deletes() {
                 count_term(reader, text, term, &mut statistics)?;
             } else if let Some(token) = term.alternatives.first() {
@@ -495,6 +497,7 @@ impl Snapshot {
             else {
                 continue;
             };
+            // Replaced documents remain in the postings until their segment is merged.
             while postings.doc() != TERMINATED {
                 if reader
                     .alive_bitset()
@@ -634,6 +637,7 @@ impl TermCursor {
         let mut frequency = 0;
         let mut holding = 0;
         for postings in &mut self.lists {
+            // Postings are read forwards, and may be behind the document already.
             if postings.doc() < document {
                 postings.seek(document);
             }
@@ -646,6 +650,7 @@ impl TermCursor {
             frequency += postings.term_freq();
             holding += 1;
         }
+        // Each list is sorted, but not all of them together.
         if holding > 1 {
             self.positions.sort_unstable();
         }

@@ -230,6 +230,7 @@ impl Snapshot {
             }
             for (document, weight) in weights {
                 let address = DocumentAddress { segment, document };
+                // Damaged postings may name documents that do not exist.
                 let is_alive = document < reader.max_doc()
                     && reader
                         .alive_bitset()
@@ -283,6 +284,7 @@ fn retain_within(candidates: &mut Vec<Candidate>, max_literals: u64) -> bool {
     let mut sum = 0;
     let before = candidates.len();
     candidates.retain(|candidate| {
+        // At least one dataset is searched, whatever its size.
         let fits = sum == 0 || sum + candidate.literals <= max_literals;
         sum += if fits { candidate.literals } else { 0 };
         fits
@@ -349,9 +351,11 @@ impl<'s, S: TermScorer> Scan<'s, S> {
                 .get_range(u64::from(row), &mut self.entries[..count]);
             for place in 0..count {
                 let (tokens, literal) = read_entry(self.entries[place]);
+                // The first literal of a subject ends the entity before it.
                 if literal.starts_subject {
                     self.entity.finish(address, order, collector);
                 }
+                // Damaged entries must not overflow.
                 let end = start.saturating_add(tokens);
                 if next_match.is_some_and(|position| position < end) {
                     self.add_literal(row - rows.start + place as u32, end, tokens, literal);

@@ -80,6 +80,7 @@ pub(super) fn written_words(document: &FieldedDocument) -> Vec<String> {
                     words.insert(word);
                 }
             }
+            // Fields with more words, which are less likely corrections, are left out.
             if words.len() >= MAX_WORDS {
                 return words.into_iter().collect();
             }

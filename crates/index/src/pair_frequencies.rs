@@ -48,6 +48,7 @@ fn count_unordered_pairs(first: &[u32], second: &[u32], length: u32) -> u32 {
         let from = one.0.max(other.0);
         let to = one.1.min(other.1);
         count += to.saturating_sub(from);
+        // The range that ends first cannot overlap any later one.
         if one.1 <= other.1 {
             left = a.next();
         } else {

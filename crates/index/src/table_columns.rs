@@ -217,6 +217,7 @@ pub(super) fn passing_documents(
                 continue;
             }
             let mut ordinals = column.iter().flat_map(|column| column.term_ords(document));
+            // The stream returned the ordinals in ascending order.
             *passes = ordinals.any(|ordinal| terms.binary_search(&ordinal).is_ok());
         }
     }

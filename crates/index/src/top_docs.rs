@@ -160,6 +160,7 @@ impl TopCollector {
             return;
         }
         self.candidates.push(candidate);
+        // At least 64: pruning takes time in proportion to the buffer, so it must be rare for a small depth, too.
         if self.candidates.len() >= self.depth.saturating_mul(2).max(64) {
             self.prune();
         }
@@ -201,9 +202,11 @@ impl Snapshot {
         let mut scores = WindowScores::new();
         for (ordinal, reader) in self.searcher.segment_readers().iter().enumerate() {
             let mut cursors = self.cursors(reader, terms, clauses)?;
+            // Windows without a posting are skipped.
             while let Some(first) = cursors.iter().filter_map(Cursor::document).min() {
                 let window = first as usize / WINDOW_DOCS;
                 for cursor in &mut cursors {
+                    // No overflow: documents are below tantivy's `TERMINATED`, 2³¹ − 1.
                     let lengths = self.segments[ordinal].window(cursor.clause.field, window);
                     cursor.add(((window + 1) * WINDOW_DOCS) as u32, lengths, &mut scores);
                 }
@@ -302,6 +305,7 @@ impl Snapshot {
                     });
                 }
             }
+            // Only words with a document: all other scores are 0 already.
             scores.fill(0.0);
         }
         total

@@ -107,6 +107,7 @@ fn with_checksum(json: &[u8]) -> Vec<u8> {
     let Some(members) = json.trim_ascii_end().strip_suffix(b"}") else {
         return json.to_vec();
     };
+    // Without the white space before the bracket, so that `has_right_checksum` compares the same bytes.
     let members = members.trim_ascii_end();
     let checksum = crc32fast::hash(members);
     let mut text = members.to_vec();
@@ -138,6 +139,7 @@ impl Directory for VerifiedDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        // A new file may get this name.
         self.state
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -262,6 +264,7 @@ pub(super) fn segment_files(directory: &VerifiedDirectory) -> Result<Vec<PathBuf
         }
         // A schema without field norms has no such file.
         let norms = segment.relative_path(FieldNorms);
+        // If this fails, the file is compared, which reports the reason.
         if directory.exists(&norms).unwrap_or(true) {
             paths.push(norms);
         }

@@ -99,6 +99,7 @@ impl IndexDocument {
                     .collect();
                 labels.clear();
             }
+            // In `Field::ALL`, literals follow entities.
             if field == Field::Entity {
                 labels = field_text
                     .values
@@ -207,6 +208,8 @@ fn join_occurrences(text: &FieldText, values: &[AnalyzedText], limit: usize) -> 
     let mut length = 0;
     for &place in &text.occurrences {
         let (tokens, count) = &values[place as usize];
+        // Later values are omitted, too: a gap would shift the positions of the tokens behind it, which the column of
+        // literals counts.
         if all.len() + tokens.len() > limit {
             break;
         }
@@ -301,6 +304,7 @@ impl IndexWriter {
 
     /// Adds a document, or replaces the one with the same id.
     pub fn put(&mut self, document: IndexDocument) -> Result<(), IndexError> {
+        // tantivy cannot replace: this deletes the documents that were added before.
         self.remove(&document.id);
         let mut out = TantivyDocument::default();
         out.add_text(self.fields.id, document.id.as_str());

@@ -397,6 +397,7 @@ impl Numbering {
                 pairs.push((term.0, element));
             }
         });
+        // Freed before the rows take their memory.
         drop(last);
         let mut rows = Rows::group_by_row(graph.term_count(), pairs.iter().copied());
         drop(pairs);
@@ -521,6 +522,7 @@ impl Rows<u32> {
             for place in start..end {
                 let value = self.values[place];
                 if last.replace(value) != Some(value) {
+                    // Never ahead of the row that is read, since values are only removed.
                     self.values[kept] = value;
                     kept += 1;
                 }

@@ -300,6 +300,7 @@ impl EntityClasses {
         let mut untyped = 0;
         let (mut classes, mut starts): (Vec<Class>, Vec<u32>) = (Vec::new(), Vec::new());
         each_description(graph, kind, |description| {
+            // Terms without a description get an empty range.
             starts.resize(description.subject.index() + 1, classes.len() as u32);
             let start = classes.len();
             classes.extend(description.classes.iter().map(|class| Some(*class)));
@@ -383,6 +384,7 @@ impl EntityClasses {
                 let Some(best) = best.get_mut(class) else {
                     continue;
                 };
+                // Behind those of equal rank, so that ties keep the order of the graph.
                 let place =
                     best.partition_point(|&(is_iri, properties, _)| (is_iri, properties) >= rank);
                 if place < MAX_EXAMPLES {

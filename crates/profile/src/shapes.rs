@@ -211,6 +211,7 @@ fn find_superclasses(graph: &TripleGraph, shaped: &[TermId]) -> FxHashMap<TermId
     }
     let mut sets: FxHashMap<TermId, ClassSet> = FxHashMap::default();
     for (place, class) in shaped.iter().enumerate() {
+        // Subclasses may form a cycle.
         let (mut seen, mut waiting) = (FxHashSet::default(), vec![*class]);
         while let Some(below) = waiting.pop() {
             if seen.insert(below) {

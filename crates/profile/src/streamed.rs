@@ -323,6 +323,7 @@ fn hash_patterns(
     let mut triples = graph.triples()?.peekable();
     let mut incoming = incoming.finish()?.peekable();
     let mut elements: Vec<Element> = Vec::new();
+    // Both streams are in the order of the entities: one pass merges them.
     loop {
         let described = triples
             .peek()
@@ -364,6 +365,7 @@ fn hash_patterns(
 fn hash_pattern(elements: &[Element]) -> u64 {
     let mut hasher = FxHasher::default();
     elements.hash(&mut hasher);
+    // 0 marks terms that are no entities.
     mix(hasher.finish()).max(1)
 }
 
@@ -395,6 +397,7 @@ fn frequent_patterns(
             Some((last, _, entities)) if *last == hash => *entities += 1,
             _ => {
                 count += 1;
+                // Keys are sorted by hash, then by entity: the first one has the lowest number.
                 if let Some(complete) = current.replace((hash, entity, 1)) {
                     insert_frequent(&mut frequent, complete, most);
                 }

@@ -51,6 +51,7 @@ fn decode_parts(text: &str) -> String {
             place += 1;
             continue;
         }
+        // First bytes of U+0080 to U+00FF, and of U+2000 to U+203F.
         let length = match characters[place] {
             '\u{c2}' | '\u{c3}' => 2,
             '\u{e2}' if matches!(characters.get(place + 1), Some('\u{20ac}' | '\u{80}')) => 3,

@@ -179,6 +179,7 @@ impl Run {
     fn next_key<K: SortKey>(&mut self) -> io::Result<Option<K>> {
         match self.input.read_exact(&mut self.bytes) {
             Ok(()) => Ok(Some(K::from_bytes(&self.bytes))),
+            // Runs have whole numbers only, so this is the end.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
         }
@@ -223,6 +224,7 @@ impl<K: SortKey> Iterator for SortedKeys<K> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.next_key() {
+                // Numbers are distinct within a run, not between runs.
                 Ok(Some(key)) if self.last == Some(key) => {}
                 Ok(Some(key)) => {
                     self.last = Some(key);

@@ -273,6 +273,7 @@ fn choose_labels<'t>(
         if lexical.trim().is_empty() {
             continue;
         }
+        // The identifier decides ties, so that the label does not depend on the order of the file.
         let candidate = (
             (language_rank(kind.language(), languages), property),
             triple.object,

@@ -58,6 +58,7 @@ impl RdfSyntax {
     /// Media types may be older ones, and have parameters, or a space for a `+` that was not encoded in an address.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
+        // In the query of an address, a plus sign is decoded as a space.
         let name = name
             .split(';')
             .next()

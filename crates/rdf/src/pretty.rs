@@ -24,6 +24,7 @@ pub struct PrettyError(String);
 /// # Ok::<_, lodeseek_rdf::PrettyError>(())
 /// ```
 pub fn to_pretty_turtle(triples: &[Triple]) -> Result<String, PrettyError> {
+    // Sophia has terms of its own, and reads them from N-Triples.
     let mut lines = String::new();
     for triple in triples {
         // Writing to a string cannot fail.

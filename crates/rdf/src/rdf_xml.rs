@@ -66,6 +66,7 @@ impl<W: Write> RdfXmlWriter<W> {
 
     /// Writes a triple, or counts it if RDF/XML cannot express it.
     pub(crate) fn write(&mut self, triple: &Triple) -> io::Result<()> {
+        // Written only if it is complete: the object may be impossible to express.
         let mut text = String::new();
         let mut removed = 0;
         if let Err(iri) = push_property(

@@ -78,9 +78,11 @@ impl<W: FnMut(&[u8]) -> io::Result<()>> TripleStreamWriter<W> {
 
     fn flush(&mut self) {
         if self.error.is_none() && !self.piece.is_empty() {
+            // Adding a triple cannot fail: `finish` returns the first error.
             self.error = (self.write)(&self.piece).err();
         }
         self.piece.clear();
+        // A piece is read alone, so it must begin with terms in full.
         self.subject.clear();
         self.predicate.clear();
     }

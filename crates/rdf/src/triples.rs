@@ -339,6 +339,7 @@ impl TripleGraphBuilder {
 
     /// Returns an estimate of the size of the compact form. It is too large if triples are repeated.
     fn compact_bytes(&self) -> usize {
+        // A term has a kind and two lengths. A triple has two differences and the number of its object.
         let terms = self.terms.arena.len() + 3 * self.terms.entries.len();
         terms + 7 * self.triples.len() + 12 * self.triple_terms.len()
     }
@@ -347,6 +348,7 @@ impl TripleGraphBuilder {
     fn take_blank_nodes(&mut self) -> impl Iterator<Item = (String, u32)> + '_ {
         let labels = std::mem::take(&mut self.blank_nodes);
         labels.into_iter().filter_map(|(label, id)| {
+            // The labels are those of `blank`.
             let number = self
                 .terms
                 .parts(id as usize)
@@ -371,6 +373,7 @@ impl TripleGraphBuilder {
 
     /// Starts a new file. The same blank node label in another file is another node.
     pub fn start_file(&mut self) {
+        // The number of blank nodes is kept, so that those of two files have different labels.
         self.blank_nodes.clear();
     }
 
@@ -452,6 +455,7 @@ impl TripleGraphBuilder {
     #[must_use]
     pub fn finish(self) -> TripleGraph {
         let terms = self.terms;
+        // Sorting needs memory of its own.
         drop(self.ids);
         let order = order::sort_terms(&terms);
         let mut rank = vec![0u32; order.len()];
@@ -462,6 +466,7 @@ impl TripleGraphBuilder {
         for (new, &old) in order.iter().enumerate() {
             rank[old as usize] = new as u32;
             let (text, suffix, kind) = terms.parts(old as usize);
+            // The compact form has the texts in the order of their terms, so it is not enough to sort the entries.
             sorted.push(text, suffix, kind);
         }
         let mut triples = self.triples;
@@ -512,6 +517,7 @@ fn sort_triples(triples: Vec<[u32; 3]>, rank: &[u32]) -> Vec<Triple> {
         }));
         start = end as usize;
     }
+    // Graphs stay in memory for long, without the room of repeated triples.
     sorted.shrink_to_fit();
     sorted
 }
@@ -621,6 +627,7 @@ impl TripleGraph {
     /// Returns true if the term is a literal. The term itself is not read.
     #[must_use]
     pub fn is_literal(&self, id: TermId) -> bool {
+        // Triple terms follow the literals.
         id.0 >= self.first_literal && id.index() < self.terms.entries.len()
     }
 
@@ -705,6 +712,7 @@ impl TripleGraph {
     fn find_subject_starts(&self) -> Vec<u32> {
         let mut starts = Vec::with_capacity(self.first_literal as usize + 1);
         for (place, triple) in self.triples.iter().enumerate() {
+            // Terms before it that are no subjects get the same start: an empty range.
             starts.resize(starts.len().max(triple.subject.index() + 1), place as u32);
         }
         starts.resize(self.first_literal as usize + 1, self.triples.len() as u32);
@@ -764,6 +772,7 @@ impl TripleGraph {
     pub fn from_compact(bytes: &[u8]) -> Option<Self> {
         let mut input = bytes;
         let count = usize::try_from(read_leb128(&mut input)?).ok()?;
+        // The number is not trusted. Each term takes at least one byte.
         let mut entries = Vec::with_capacity(count.min(input.len()));
         let mut start = 0u64;
         for _ in 0..count {
@@ -783,6 +792,7 @@ impl TripleGraph {
         let (arena, rest) = input.split_at_checked(arena_len)?;
         input = rest;
         let arena = String::from_utf8(arena.to_vec()).ok()?;
+        // `parts` would panic at other positions.
         if start != arena_len as u64 || !entries.iter().all(|entry| entry.is_valid_in(&arena)) {
             return None;
         }
@@ -792,6 +802,7 @@ impl TripleGraph {
         let mut last_object = 0;
         for _ in 0..triple_count {
             let step = u32::try_from(read_leb128(&mut input)?).ok()?;
+            // Within a subject, predicates are differences.
             if step != 0 {
                 last = (last.0.checked_add(step)?, 0);
             }
@@ -802,6 +813,7 @@ impl TripleGraph {
             if last.0 as usize >= count || last.1 as usize >= count {
                 return None;
             }
+            // Triple terms are allowed here only. How many there are follows the triples.
             last_object = last_object.max(object);
             let [subject, predicate, object] = [last.0, last.1, object].map(TermId);
             triples.push(Triple {

@@ -27,6 +27,7 @@ pub fn escape_xml(text: &str, is_attribute: bool) -> (String, u64) {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
+            // Parsers normalize line ends (XML 1.0, 2.11) and white space in attributes (3.3.3), but not references.
             '\r' => escaped.push_str("&#xD;"),
             '"' if is_attribute => escaped.push_str("&quot;"),
             '\t' if is_attribute => escaped.push_str("&#x9;"),
@@ -100,6 +101,7 @@ impl<W: Write> XmlFilter<W> {
                 _ => 1,
             };
             self.inner.write_all(&text[copied..place])?;
+            // A parser would read it as a line feed (XML 1.0, 2.11).
             if text[place] == b'\r' {
                 self.inner.write_all(b"&#xD;")?;
             } else {

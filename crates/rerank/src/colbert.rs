@@ -62,6 +62,7 @@ impl Lanes {
                 self.panel[lane] as usize * PANEL_ROWS + lane,
                 self.similarity[lane],
             );
+            // As for a scan of all rows in their order: of equal ones the first is the best.
             let is_first = similarity == best.similarity && row < best.row;
             if similarity > best.similarity || is_first {
                 best = BestMatch { row, similarity };
@@ -81,6 +82,8 @@ impl Sink for Vec<Lanes> {
             .zip(&mut best.panel)
             .zip(products)
         {
+            // Not `>=`: of equal rows of a lane, the first remains. No branches, so that the loop can use vector
+            // registers.
             let better = *product > *similarity;
             *similarity = if better { *product } else { *similarity };
             *at = if better { panel as u32 } else { *at };

@@ -161,6 +161,7 @@ impl<K: Sink> WithSimd for Products<'_, K> {
                     for (product, scale) in products.iter_mut().zip(&scales) {
                         *product *= scale;
                     }
+                    // No maximum is at a row that does not exist.
                     products[rows..].fill(f32::NEG_INFINITY);
                     self.sink
                         .take(place * TILE_ROWS + row, number, rows, products);

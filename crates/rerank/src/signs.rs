@@ -85,6 +85,7 @@ impl SignRows {
         );
         let row = query.row(0);
         let scale = vector_length(&row);
+        // The angle is estimated as π · different / columns. Its cosine has few values, which are computed once.
         let products: Vec<f32> = (0..=self.columns)
             .map(|different| scale * (PI * different as f32 / self.columns as f32).cos())
             .collect();

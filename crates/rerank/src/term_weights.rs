@@ -31,6 +31,7 @@ fn weighted_term(row: &[f32]) -> (u32, f32) {
 
 /// Converts a stored number; 0 if it is damaged.
 fn to_integer(value: f32) -> u32 {
+    // A cast of a large number yields the greatest one: the sums below saturate.
     if value.is_finite() { value as u32 } else { 0 }
 }
 

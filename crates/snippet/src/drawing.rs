@@ -310,6 +310,7 @@ impl<'t> Drawing<'t> {
         seen[root] = true;
         let mut left = Vec::new();
         let mut right = Vec::new();
+        // A copy: the levels below mark the entities themselves.
         let mut visited = seen.to_vec();
         for start in self.neighbours(root) {
             if visited[start] {
@@ -446,6 +447,7 @@ impl<'t> Drawing<'t> {
             .links
             .iter()
             .any(|other| (other.from, other.to) == (link.to, link.from));
+        // Opposite arrows are drawn side by side.
         let lane = match returned {
             true if link.from < link.to => -LANE_OFFSET,
             true => LANE_OFFSET,

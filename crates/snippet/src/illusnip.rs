@@ -271,6 +271,7 @@ impl Search<'_, '_> {
         for start in 0..count {
             self.growth.grow(&[start], self.budget);
             self.best.take(self.growth);
+            // After the last start nothing is left out.
             if start + 1 < count && self.options.deadline.has_passed() {
                 return true;
             }
@@ -287,6 +288,8 @@ impl Search<'_, '_> {
         let mut record = BestSnippet::default();
         while let Some(start) = starts.next(self.growth.weights) {
             self.growth.grow(&[start.triple], self.budget);
+            // Compared with growths, not with polished snippets: polishing may make the best one of a growth that is
+            // below these.
             if record.take(self.growth) {
                 self.best.take(self.growth);
                 if self.polish(&record) {
@@ -382,6 +385,7 @@ impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         self.gain
             .total_cmp(&other.gain)
+            // In a heap of maxima, the first triple of equals is to be the greatest.
             .then(other.triple.cmp(&self.triple))
             .then(self.run.cmp(&other.run))
     }
@@ -483,6 +487,7 @@ impl<'g> Weights<'g> {
         let incoming = self.object_triples[row].iter().filter_map(|&place| {
             let triple = self.triple(place);
             let other = self.familiarity_of(triple.subject);
+            // A link to itself is among the outgoing triples already.
             (triple.subject != entity).then(|| Incident {
                 element: self.element(triple),
                 other,
@@ -774,6 +779,7 @@ impl<'w> Growth<'w> {
             } else {
                 self.gain(candidate.triple)
             };
+            // Exact comparison: a gain that has not changed is computed by the same operations.
             if gain == candidate.gain {
                 self.advance(candidate.run);
                 return Some(candidate);

@@ -344,6 +344,7 @@ fn connect_keywords(links: impl Iterator<Item = (TermId, TermId, KeywordSet)>) -
         });
         sets.union(from, to);
         let all = contained[from].union(contained[to]).union(keywords);
+        // After the union: which of both roots remains is up to the union.
         contained[sets.find_mut(from)] = all;
     }
     let roots = (0..sets.len()).filter(|&node| sets.find(node) == node);

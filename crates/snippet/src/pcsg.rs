@@ -458,6 +458,7 @@ impl<'s, 'g> Partition<'s, 'g> {
         let graph = LinkGraph::new(count, links);
         let mut members: Vec<Vec<u32>> = Vec::new();
         for (entity, &component) in components(&graph).iter().enumerate() {
+            // Components are numbered by their first node: a new one has the next number.
             if component as usize == members.len() {
                 members.push(Vec::new());
             }
@@ -481,6 +482,7 @@ impl<'s, 'g> Partition<'s, 'g> {
                 options.isolated == IsolatedEntities::LeaveOut && members[*place].len() == 1;
             !new.is_empty() && !is_left_out
         });
+        // A component of one entity needs no tree.
         let linked = chosen.iter().filter(|(place, _)| members[*place].len() > 1);
         let labelled: Vec<u32> = linked
             .flat_map(|(place, _)| members[*place].iter().copied())

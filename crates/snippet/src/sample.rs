@@ -456,6 +456,7 @@ impl<T: SampledTriple> Sampler<T> {
     fn link(&mut self, subject: u64, object: u64, triple: &T) {
         if let (Some(&one), Some(&other)) = (self.central.get(&subject), self.central.get(&object))
         {
+            // A link is as central as its less central end.
             self.links
                 .insert((one.max(other), hash(triple)), triple.clone());
             if self.links.len() > self.budget / 4 {
@@ -541,6 +542,7 @@ impl<K: Hash + Eq> FrequentItems<K> {
         } else if self.counts.len() < self.capacity {
             self.counts.insert(key, 1);
         } else {
+            // The new key and one occurrence of each counted key cancel each other.
             self.error += 1;
             self.counts.retain(|key, count| {
                 *count -= 1;

@@ -204,6 +204,7 @@ impl Counts {
     fn running_of(&self, client: Option<IpAddr>) -> usize {
         let Some(address) = client else { return 0 };
         let all = self.clients.get(&address).copied().unwrap_or_default();
+        // The number of a client includes its queued queries.
         let queued = self.queue.iter().filter(|queued| queued.client == client);
         all.saturating_sub(queued.count())
     }
@@ -233,6 +234,7 @@ impl Counts {
 
 /// Returns the number of slots or permits that are reserved for short queries.
 fn reserved_permits(all: usize) -> usize {
+    // At least one, but never all: long queries must run at some time.
     (all / 4).max(1).min(all.saturating_sub(1))
 }
 
@@ -243,6 +245,7 @@ fn is_federated(shape: Option<Shape>) -> bool {
 impl Admission {
     /// Creates the admission of queries that take no processor for long: each that has a permit has a slot.
     pub(super) fn with_slots_for_all() -> Self {
+        // There is one slot more than processors.
         Self::with_processors(usize::MAX - 1)
     }
 
@@ -269,6 +272,7 @@ impl Admission {
         limits: &SparqlLimits,
     ) -> (MutexGuard<'c, Counts>, Result<PermitState, SparqlError>) {
         let expected = counts.expectation(request.shape);
+        // It would hold a permit until it is cancelled, while others wait.
         if expected.exceeds_deadline && !counts.queue.is_empty() {
             let error = SparqlError::SlowLimit(counts.long);
             return (counts, Err(error));
@@ -279,6 +283,7 @@ impl Admission {
             shape: request.shape,
             time: expected.time,
         };
+        // A queued query that may run precedes it.
         let is_next =
             counts.next_ticket(limits).is_none() && counts.has_free_permit(&query, limits);
         if !is_next {
@@ -291,6 +296,7 @@ impl Admission {
             let admitted;
             (counts, admitted) = self.wait(counts, query, request, limits);
             match admitted {
+                // Queries of its shape may have ended meanwhile, and changed what is expected of it.
                 Ok(queued) => query = queued,
                 Err(error) => return (counts, Err(error)),
             }
@@ -331,6 +337,7 @@ impl Admission {
             if time_left.is_zero() {
                 break Err(SparqlError::Busy(counts.running));
             }
+            // A cancellation notifies nobody, so it is checked regularly.
             counts = self
                 .changed
                 .wait_timeout(counts, time_left.min(CHECK_INTERVAL))
@@ -449,6 +456,7 @@ impl Permit {
                 .start(self.admission.lock_counts(), request, limits);
         let running = admitted?;
         counts.sharing -= 1;
+        // Locks are taken in the order state, counts: the counts are released before the state is locked.
         drop(counts);
         *self.lock_state() = running;
         Ok(())
@@ -486,6 +494,7 @@ impl Permit {
         }
         let mut counts = self.admission.lock_counts();
         let now = counts.advance_clock();
+        // The counts depend on its state, so it is removed with the old one and added with the new one.
         counts.remove_running(running);
         match running.waits_since.take() {
             Some(since) => running.waited += now.saturating_sub(since),
@@ -516,6 +525,7 @@ impl Permit {
         counts.remove_running(running);
         running.is_long = counts.has_place_for_long(running.shape, limits);
         let time = running.own_time(now);
+        // The time that it waited for its client is no property of its shape.
         if running.expected < limits.long_after && time >= limits.long_after {
             running.expected = time;
             if let Some(shape) = running.shape {

@@ -40,6 +40,7 @@ pub(super) fn certain_variables(pattern: &GraphPattern) -> Variables {
             expression,
         } => {
             let mut variables = certain_variables(inner);
+            // After an error, the variable remains unbound (SPARQL 1.1, 10.1).
             let never_fails = match expression {
                 Expression::NamedNode(_) | Expression::Literal(_) => true,
                 Expression::Variable(other) => variables.contains(other),

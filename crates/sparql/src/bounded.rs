@@ -107,6 +107,7 @@ impl Analysis<'_> {
                 self.bound_of(inner)?
             }
             GraphPattern::Slice { inner, start, .. } => match self.bound_of(inner)? {
+                // The rows before the first one are read as well.
                 Bound::Stream if *start > self.rows => return None,
                 bound => bound,
             },
@@ -123,6 +124,7 @@ impl Analysis<'_> {
                     _ => Bound::Stream,
                 }
             }
+            // A left join has the rows of its left side even if the right side has none.
             GraphPattern::Join { left, right }
             | GraphPattern::LeftJoin { left, right, .. }
             | GraphPattern::Minus { left, right } => Bound::Table(

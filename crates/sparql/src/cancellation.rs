@@ -23,6 +23,7 @@ pub(super) fn insert_filters(query: &mut Query) {
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
+    // A filter may separate two uses of a blank node, whose label must not be in two groups.
     name_blank_nodes(pattern);
     FilterInserter::default().visit(pattern, None);
 }
@@ -70,6 +71,7 @@ impl FilterInserter {
                 each_child(pattern, &mut |inner| self.visit(inner, graph));
             }
         }
+        // A single step on the right reads the store for each row of the left side.
         if let GraphPattern::LeftJoin { left, right, .. } = pattern
             && !(is_one_step(right) && shares_variable(&in_scope(left), right, graph))
         {

@@ -450,6 +450,7 @@ impl QueryEngine {
         let planned = plan_query(self, request, limits)?;
         let services = request.services.as_ref().filter(|_| planned.is_federated);
         let settings = services.map(|services| services.worker_settings());
+        // A worker needs the settings to create the services.
         let can_leave = settings.as_ref().is_none_or(Option::is_some);
         let pool = self.workers.as_ref().filter(|_| can_leave);
         let uses_memory = pool.is_none();
@@ -487,6 +488,7 @@ impl QueryEngine {
             shape,
         };
         let is_repeatable = planned.is_repeatable;
+        // The worker plans the query itself.
         drop(planned);
         if is_repeatable {
             self.answer_once(&query, cancellation, sink)
@@ -516,6 +518,7 @@ impl QueryEngine {
                 let client = query.request.client;
                 let permit = Permit::acquire_sharing(&self.admission, client, query.limits)?;
                 let Some(permit) = permit.map(Arc::new) else {
+                    // Otherwise, the other evaluation would go on for this query, too.
                     drop(waiting);
                     return self.answer_in_worker(query, None, None, cancellation, sink);
                 };
@@ -529,6 +532,7 @@ impl QueryEngine {
                 Some(SharedOutcome::TooLarge) => {
                     return self.answer_in_worker(query, sharing, None, cancellation, sink);
                 }
+                // The evaluation begins again, for one of the queries that waited.
                 Some(SharedOutcome::Cancelled) => {}
                 None => return Err(SparqlError::Cancelled),
             }
@@ -661,6 +665,7 @@ impl EvaluationContext {
 
     fn prepare(&self, mut query: Query) -> PreparedSparqlQuery {
         let functions = functions::replace_calls(&mut query);
+        // It also replaces blank nodes by variables, as the functions after it require.
         cancellation::insert_filters(&mut query);
         path_rows::expand(&mut query, &|node, graph| self.is_node(node, graph));
         self.names.bind_graphs(&mut query);
@@ -827,6 +832,8 @@ fn evaluate_query(
         .prepare(query)
         .on_store(context.engine.store.oxigraph())
         .execute()?;
+    // Parts of an evaluation ignore failures of services. So they are checked before the head is sent, and after the
+    // last row.
     if let Some(failure) = context.service_failure() {
         return Err(failure.into());
     }

@@ -173,6 +173,7 @@ fn repeated_groups(query: &str) -> usize {
                 let inside = if sure && open.len() > 1 {
                     open.pop().unwrap_or_default()
                 } else {
+                    // Which bracket it closes is uncertain, so the deepest one counts.
                     deepest
                 };
                 let is_repeated = matches!(bytes.peek(), Some((b'*' | b'+' | b'?', _)));
@@ -424,6 +425,7 @@ fn count_rows(pattern: &GraphPattern) -> u64 {
         GraphPattern::Join { left, right } | GraphPattern::LeftJoin { left, right, .. } => {
             count_rows(left).saturating_mul(count_rows(right))
         }
+        // It has no more rows than its left side, but both are evaluated.
         GraphPattern::Minus { left, right } => count_rows(left).max(count_rows(right)),
         GraphPattern::Service { .. } => return 1, // it is evaluated elsewhere
         other => child_patterns(other)

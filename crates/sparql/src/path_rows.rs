@@ -131,6 +131,7 @@ impl Rewriter<'_> {
         };
         let is_node = match graph {
             None => (self.is_node)(&node, None),
+            // A graph that does not exist has no solution, not even of length zero.
             Some(name) if is_no_graph(name) => true,
             Some(NamedNodePattern::NamedNode(graph)) => (self.is_node)(&node, Some(graph)),
             Some(NamedNodePattern::Variable(_)) => {

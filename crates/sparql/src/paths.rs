@@ -61,6 +61,8 @@ impl Rewriter {
                 true
             }
             GraphPattern::Join { left, right } => {
+                // Of two open paths with a common variable, the left one is changed, and the right one begins at its
+                // ends.
                 let changed = self.visit(left, &(bound | &bound_by_steps(right)), graph);
                 let right_changed = self.visit(right, &(bound | &certain_variables(left)), graph);
                 if changed && is_open_path(right) && !in_scope(left).is_disjoint(&in_scope(right)) {
@@ -115,6 +117,7 @@ impl Rewriter {
         let other = self.name("other");
         let mut steps = Vec::new();
         if !add_first_steps(path, Direction::Forward, &node, &other, &mut steps) {
+            // The path may have no step, so each node may be a start.
             let predicate = self.name("predicate");
             steps = vec![
                 triple_pattern(&node, predicate.clone(), &other),

@@ -163,6 +163,7 @@ impl RunningTimes {
             }
             // The process failed, not the query.
             Err(SparqlError::Worker(_)) => {}
+            // It ended early, so it takes at least so long.
             Err(_) => self.record_minimum(shape, time),
         }
     }

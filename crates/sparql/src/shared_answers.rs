@@ -137,6 +137,8 @@ impl SharedAnswers {
     pub(super) fn join(self: &Arc<Self>, key: SharedKey) -> Role {
         let mut evaluations = self.lock_evaluations();
         if let Some(known) = evaluations.get(&key) {
+            // Within the lock of all evaluations: `close` removes this one before it sets the outcome, which is still to
+            // come.
             known.lock_state().waiting += 1;
             return Role::Waiting(Waiting(Arc::clone(known)));
         }

@@ -112,6 +112,7 @@ impl StatisticsCache {
             return Ok(Arc::clone(graphs));
         }
         let graphs = Arc::new(Graphs::from_store(store)?);
+        // After a change meanwhile, the list may be a mixture of two states.
         if store.generation() == now {
             lock(&self.contents).retain(|graph, _| graphs.content(graph).is_some());
             *lock(&self.graphs) = Some((now, Arc::clone(&graphs)));
@@ -132,6 +133,7 @@ impl StatisticsCache {
         let Some((id, version)) = graphs.content(graph) else {
             return Ok(None);
         };
+        // No lock is held: two threads may read the same counts, which is only slower.
         let counts = store.counts(id, version)?;
         let known =
             Arc::new(self.intern_counts(&counts, |term| Store::to_stored_term(graph, term)));
@@ -153,8 +155,10 @@ impl StatisticsCache {
         let mut last_request = match self.counting.try_lock() {
             Ok(last_request) => last_request,
             Err(TryLockError::Poisoned(last_request)) => last_request.into_inner(),
+            // The query is evaluated instead of waiting for a count of all metadata.
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
+        // Another thread may have counted it before the lock was free.
         if let Some(metadata) = self.cached_metadata(now) {
             return Ok(Some(metadata));
         }
@@ -162,6 +166,7 @@ impl StatisticsCache {
             return Ok(None);
         }
         let metadata = Arc::new(self.count_metadata(store, graphs)?);
+        // After a change meanwhile, the counts may be a mixture of two states.
         if store.generation() != now {
             return Ok(None);
         }
@@ -219,6 +224,7 @@ impl StatisticsCache {
             .map(|(graph, rows)| (graph.clone(), self.statistics_of_rows(rows, kind, &terms)))
             .collect();
         let merged = self.statistics_of_rows(all, kind, &terms);
+        // The union has each triple once.
         let disjoint = merged.all.triples
             == graphs
                 .iter()

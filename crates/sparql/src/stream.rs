@@ -201,6 +201,7 @@ impl<'s> Sink<'s> {
                         .iter()
                         .map(|variable| solution.get(variable).cloned())
                         .collect();
+                    // The answer is truncated, or its receiver has left.
                     if self.add(Item::Row(row)).is_break() {
                         break;
                     }
@@ -298,6 +299,7 @@ impl<'s> Sink<'s> {
         } else {
             self.forward(Part::Batch(batch))
         };
+        // Only now: the time that the receiver took is not the age of the next batch.
         self.sent = Instant::now();
         sent
     }
@@ -385,6 +387,7 @@ impl Watch {
         if self.time_left().is_zero() {
             return Err(SparqlError::Deadline(self.limits.deadline));
         }
+        // Reading the memory is a system call, and parts may follow quickly.
         if self.last_check.elapsed() < CHECK_INTERVAL {
             return Ok(());
         }
@@ -614,6 +617,7 @@ impl AnswerStream {
 
     /// Receives the next part. Calls `idle` before it waits.
     fn receive(&mut self, idle: &mut dyn FnMut()) -> Result<Part, SparqlError> {
+        // Also if parts are ready: otherwise, a fast evaluation would never be checked.
         self.watch.check(&self.cancellation)?;
         let mut part = match self.receiver.try_recv() {
             Err(TryRecvError::Empty) => {

@@ -154,6 +154,7 @@ impl<'q> Lengths<'q> {
                 self.factor(text).max(1.0 / STRING_BYTES)
                     * self.replacement_factor(pattern, replacement, !flags.is_empty())
             }
+            // A byte becomes up to three characters.
             (Function::EncodeForUri, _) => 3.0 * lengths.sum::<f64>(),
             // `CONCAT`, and the others are no longer than that.
             _ => lengths.sum(),

@@ -324,6 +324,7 @@ fn find_query_form<'q>(names: &[Name<'q>], query: &'q str) -> (usize, &'q str) {
 
 /// Finds the first prefixed name whose prefix the query does not declare: the prefix and its offset in bytes.
 fn undeclared_prefix<'q>(names: &[Name<'q>]) -> Option<(&'q str, usize)> {
+    // Labels of blank nodes look like prefixed names.
     let mut declared = BTreeSet::from(["_"]);
     let mut used = Vec::new();
     let mut follows_keyword = false;

@@ -151,6 +151,7 @@ pub(super) fn evaluate_in_worker(
         });
     let outcome = match (run, outcome) {
         (Ok(()), Some(Ok(truncated))) => Ok(truncated),
+        // The error of the evaluation explains more than that of its process.
         (_, Some(Err(error))) => Err(error),
         (Err(error), _) => Err(control
             .lock_refusal()
@@ -232,6 +233,7 @@ impl UnsentParts {
                 Err(part) => {
                     self.next = Some(part);
                     if control.is_awaited() {
+                        // The evaluation continues, so it keeps its slot.
                         sink.set_waiting(false);
                         return ControlFlow::Continue(());
                     }

@@ -48,6 +48,7 @@ impl BlankNodeScope {
 pub(super) fn from_store(quad: Quad) -> Triple {
     let triple = Triple::new(quad.subject, quad.predicate, quad.object);
     relabel_triple(triple, &mut |node| match node.as_ref().unique_id() {
+        // The lower half is the number of the node in its graph.
         Some(id) => BlankNode::new_unchecked(format!("b{}", id as u64)),
         None => node,
     })

@@ -104,6 +104,7 @@ impl Store {
         mut commit: Commit<'_>,
         written: Written,
     ) -> Result<(), StoreError> {
+        // The store has this number already, even if the record cannot be written.
         *commit.last += 1;
         self.record_commit(*commit.last, written)
     }

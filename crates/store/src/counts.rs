@@ -142,6 +142,7 @@ impl GraphCounts {
             .triples()
             .iter()
             .map(|triple| {
+                // As the store does: an object with an equal value is the same object.
                 let object = triple.object.0;
                 let stored_object = same.get(&object).copied().unwrap_or(object);
                 [triple.subject.0, triple.predicate.0, stored_object]
@@ -167,6 +168,7 @@ impl GraphCounts {
         for &[subject, property, object] in &rows {
             let uses = properties.entry(property).or_default();
             uses.triples += 1;
+            // The rows are sorted: all rows of a subject and a property are neighbours.
             uses.subjects += u64::from(last != Some([subject, property]));
             last = Some([subject, property]);
             if kind == Some(property) {
@@ -215,6 +217,7 @@ impl GraphCounts {
             let first = first?;
             objects.clear();
             objects.push(first_equal_id(&same, first.object.0));
+            // An error ends the group, and the outer loop returns it.
             while let Some(next) = triples.next_if(|next| {
                 next.as_ref().is_ok_and(|next| {
                     (next.subject, next.predicate) == (first.subject, first.predicate)
@@ -222,6 +225,7 @@ impl GraphCounts {
             }) {
                 objects.push(first_equal_id(&same, next?.object.0));
             }
+            // Equal values need not be neighbours in the order of ids, so their pairs can repeat.
             objects.sort_unstable();
             objects.dedup();
             all.subjects += u64::from(last_subject != Some(first.subject));
@@ -231,6 +235,7 @@ impl GraphCounts {
             uses.subjects += 1;
             for &object in &objects {
                 is_object[object as usize / 64] |= 1 << (object % 64);
+                // The sorter removes repeated keys: each pair of property and object counts once.
                 pairs.push(u64::from(first.predicate.0) << 32 | u64::from(object))?;
                 if kind == Some(first.predicate) {
                     *classes.entry(object).or_default() += 1;
@@ -238,6 +243,7 @@ impl GraphCounts {
             }
         }
         for pair in pairs.finish()? {
+            // The upper half is the property, as pushed above.
             properties.entry((pair? >> 32) as u32).or_default().objects += 1;
         }
         all.triples = properties.values().map(|uses| uses.triples).sum();
@@ -296,6 +302,7 @@ fn replace_ids<C>(
         .into_iter()
         .map(|(id, count)| (term(id).into(), count))
         .collect();
+    // The order of a hash map differs between runs, that of the file must not.
     counts.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     counts
 }
@@ -324,6 +331,7 @@ fn equal_values(graph: &TripleGraph) -> FxHashMap<u32, u32> {
             }
         }
     }
+    // After the literals, whose representatives the objects of triple terms get here.
     let mut triple_terms = FxHashMap::default();
     for id in graph.triple_terms() {
         let TermRef::Triple(mut triple) = graph.term(id) else {
@@ -367,6 +375,8 @@ fn equal_values_in_stream(graph: &StreamedGraph, folder: &Path) -> io::Result<Ve
         let key = key?;
         let (hash, id) = ((key >> 64) as u64, key as u32);
         match first {
+            // Keys are sorted by hash, then by id: the first one is the literal with the lowest id, as in
+            // `equal_values`.
             Some((known, first)) if known == hash => same.push((id, first)),
             _ => first = Some((hash, id)),
         }

@@ -162,6 +162,7 @@ impl Store {
         if is_small {
             added.append(removed);
         } else {
+            // The number follows with the additions: only then is the change complete.
             written = removed.commit(self)?;
         }
         self.mark_commit(&commit, &mut added)?;

@@ -214,6 +214,7 @@ impl Store {
             let edits = facts.edits.as_ref().and_then(Option::as_ref);
             self.write_record(changes, id, edits, &record, stamp);
         }
+        // After all datasets: a statement that one drops, another one may make.
         change.remove_unused_statements(changes)?;
         change.insert_new(changes);
         for Description { id, triples, .. } in new {

@@ -80,6 +80,7 @@ impl Store {
         }
         let mut hash = Sha256::new();
         for line in &lines {
+            // With the lengths, lines that are split elsewhere have another hash.
             hash.update((line.len() as u64).to_le_bytes());
             hash.update(line);
         }
@@ -98,6 +99,7 @@ impl Store {
             return Ok((describe_dataset(source, &self.iris), None));
         };
         let mut source = source.clone();
+        // Stored edits have no copies: otherwise each load would seem to change them.
         source
             .distributions
             .iter_mut()

@@ -170,6 +170,7 @@ fn unique_name(location: &str, names: &mut HashSet<String>) -> String {
     };
     let name: String = last
         .chars()
+        // Characters that change the direction of text could disguise the suffix of a download.
         .filter(|character| !character.is_control() && !matches!(character, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
         .take(MAX_NAME_CHARS)
         .collect();
@@ -193,6 +194,7 @@ fn open_file(path: &Path) -> Result<File, StoreError> {
 
 /// Keeps the bytes of a file. Returns their number and SHA-256.
 fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
+    // Hashed before it is copied: a file that the home has is not written again.
     let (bytes, sha256) =
         copy_and_hash(&mut open_file(path)?, &mut io::sink()).map_err(StoreError::io(path))?;
     let (plain, compressed) = (plain_path(home, &sha256), compressed_path(home, &sha256));
@@ -245,6 +247,7 @@ fn write_copy(source: &mut File, temporary: &Path, target: &Path) -> io::Result<
         return copy_and_hash(source, &mut file);
     }
     let mut encoder = zstd::stream::write::Encoder::new(file, COMPRESSION_LEVEL)?;
+    // Otherwise a damaged file could be decompressed to other bytes without an error.
     encoder.include_checksum(true)?;
     let copied = copy_and_hash(source, &mut encoder)?;
     encoder.finish()?;

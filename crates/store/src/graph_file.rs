@@ -57,6 +57,7 @@ pub(super) fn write_runs(
     } else {
         fs::rename(temporary, &path).map_err(StoreError::io(&path))?;
     }
+    // Not verified again: its name is the hash of the bytes that were just written.
     if bytes > limit {
         let graph = open_stream(&path).map_err(StoreError::io(&path))?;
         return Ok((version, StoredContent::Streamed(graph)));
@@ -142,6 +143,7 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
     let mut compact = Vec::new();
     input
         .by_ref()
+        // One byte more than the limit shows that it is exceeded.
         .take(limit as u64 + 1)
         .read_to_end(&mut compact)
         .map_err(|error| error.to_string())?;
@@ -149,6 +151,7 @@ pub(super) fn open(path: &Path, expected: &str, limit: usize) -> Result<StoredCo
     hash.update(&compact);
     let is_large = compact.len() > limit;
     if is_large {
+        // Freed before the rest is hashed: the graph is streamed from its file.
         drop(std::mem::take(&mut compact));
     }
     verify_rest(input, hash, expected)?;
@@ -250,6 +253,7 @@ pub fn write_checked(path: &Path, body: &[u8]) -> Result<(), StoreError> {
 /// [`StoreError::DamagedFile`] if the checksum is wrong.
 pub fn read_checked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {
+        // A checksum consists of hexadecimal digits, so it never begins with a bracket.
         Ok(bytes) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => Ok(Some(bytes)),
         Ok(bytes) => match verify_body(&bytes) {
             Some(body) => Ok(Some(body.to_vec())),

@@ -110,6 +110,7 @@ fn labels_of_subject(
             && lexical.len() <= MAX_LABEL_BYTES
             && ranked.len() < MAX_RESOURCE_LABELS
         {
+            // Tabs and line breaks separate labels and resources in the file.
             let text: Vec<&str> = lexical.split_whitespace().collect();
             if !text.is_empty() {
                 ranked.push((rank, (corrected_language_code(tag), text.join(" "))));

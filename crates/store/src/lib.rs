@@ -482,6 +482,7 @@ impl Store {
             ContentFolder::new(home).create()?;
         }
         let lock = lock_home(home, access)?;
+        // A restoration or a change of the base may have begun before this process got the lock.
         check_complete(home)?;
         let HomeSettings {
             iris,
@@ -490,6 +491,7 @@ impl Store {
             keep_files,
         } = read_settings(home, access, base)?;
         if access == Access::Write {
+            // This process has the exclusive lock: all temporary files are left from killed processes.
             view::remove_old_views(home)?;
             ContentFolder::new(home).remove_scratch()?;
             graph_file::remove_temporary_files(home)?;
@@ -538,6 +540,7 @@ impl Store {
 
     /// Returns true if the store has no files.
     fn is_in_memory(&self) -> bool {
+        // A view of another process has no lock either, but it is read-only.
         self.access == Access::Write && self.lock.is_none()
     }
 
@@ -760,6 +763,7 @@ impl Store {
     pub fn clear_replaced(&self, on_progress: &dyn Fn(usize, usize)) -> Result<usize, StoreError> {
         let versions = self.versions()?;
         let index_only = self.index_only()?;
+        // The store keeps no content of index-only datasets: a graph that one had before is stale.
         let stored = versions.iter().filter(|(id, _)| !index_only.contains(id));
         let current: std::collections::HashSet<NamedNode> = stored
             .map(|(id, version)| self.iris.graph(id, version))
@@ -793,6 +797,7 @@ impl Store {
             self.oxigraph
                 .quads_for_pattern(None, None, None, Some(graph.as_ref().into()));
         loop {
+            // The iterator reads a snapshot, which the removals below do not change.
             let batch = quads
                 .by_ref()
                 .take(MAX_REMOVED_TRIPLES)
@@ -806,6 +811,7 @@ impl Store {
             }
             transaction.commit()?;
         }
+        // The name goes last: an interrupted removal is found by it, and continued by the next load.
         Ok(self.oxigraph.remove_named_graph(graph)?)
     }
 }
@@ -850,6 +856,7 @@ fn lock_home(home: &Path, access: Access) -> Result<File, StoreError> {
     };
     let mut taken = try_lock(&file);
     let until = Instant::now() + MAX_LOCK_WAIT;
+    // `File` has no lock with a timeout.
     while matches!(taken, Err(TryLockError::WouldBlock)) && Instant::now() < until {
         thread::sleep(MAX_LOCK_WAIT / 20);
         taken = try_lock(&file);

@@ -311,7 +311,9 @@ impl<'s> Loader<'s> {
         thread::scope(|scope| {
             let backlog = &backlog;
             scope.spawn(move || self.parse_all(datasets, &folder, backlog, &sender));
+            // This drops the receiver, so that a blocked `send` of the parser fails.
             let received = run.receive(receiver, backlog);
+            // Otherwise the parser would wait for room for ever if writing failed.
             backlog.close();
             received
         })?;
@@ -362,6 +364,7 @@ impl<'s> Loader<'s> {
     pub fn edit(&self, id: &DatasetId, edits: Edits) -> Result<LoadReport, StoreError> {
         let source = match self.store.dataset_edits(id)? {
             Some(present) => present.source,
+            // Without edits, the stored description is that of the source.
             None => self.store.entry(id)?.dataset,
         };
         let edits = DatasetEdits { edits, source };
@@ -406,6 +409,7 @@ impl<'s> Loader<'s> {
             report.skipped,
             store.is_index_only(id)?,
         );
+        // Without a time, a load writes no records, and none is missing.
         let has_record = stamp.now.is_none() || store.has_record(id)?;
         let facts = NewFacts {
             origin,
@@ -591,12 +595,14 @@ impl<'r> Run<'r> {
             let place = self.loader.place_of(parsed);
             let description = describe_parsed_dataset(parsed, place, store);
             let present = store.version(id)?;
+            // The content of an index-only dataset is its graph file, which was written when it was parsed.
             let has_content = place == ContentPlace::IndexOnly || store.has_content(id, parsed)?;
             let same_content = present.as_ref() == Some(&parsed.version) && has_content;
             // A dump of which nothing can be read is no dataset, also among others in a folder.
             let is_kept = present.is_some()
                 || parsed.is_mere_dump
                 || self.loader.options.incomplete == Incomplete::Rejected;
+            // An incomplete reading must not replace a version that may be complete.
             if is_kept && !same_content && parsed.lacks_content {
                 parsed.report.outcome = DatasetOutcome::Kept;
                 continue;
@@ -637,6 +643,7 @@ impl<'r> Run<'r> {
             .chain(&replaced)
             .map(|description| &description.facts)
             .chain(facts.iter().map(|(_, facts)| facts));
+        // Synced before the commit that lists them: after a power cut, a listed file must not be empty.
         store.sync_kept_files(new_facts.filter_map(|facts| facts.files.as_ref()).flatten())?;
         // The store keeps numbers by their value; as they were written they are in these files alone.
         graph_file::sync_files(
@@ -652,6 +659,7 @@ impl<'r> Run<'r> {
         facts.retain(|(_, facts)| !facts.is_empty());
         let is_full = self.new.waiting_quads() >= MAX_COMMIT_QUADS;
         if is_full || !replaced.is_empty() || !facts.is_empty() {
+            // Content is committed before `describe` moves the pointers of replaced datasets to it.
             self.new.commit()?;
         }
         if !replaced.is_empty() {
@@ -744,6 +752,7 @@ struct Backlog {
 impl Backlog {
     fn add(&self, triples: u64) {
         let mut waiting = self.triples.lock().unwrap_or_else(PoisonError::into_inner);
+        // This may follow `close`. Then the next `send` fails, and nothing waits any more.
         *waiting = Some(waiting.unwrap_or_default() + triples);
     }
 

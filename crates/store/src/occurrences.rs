@@ -115,6 +115,7 @@ impl Store {
         if quads.next().is_none() {
             return Ok(());
         }
+        // The triples that were read may all be of a few datasets.
         self.check_each(found, |graph, uses| {
             let graph = Some(graph.as_ref().into());
             let mut quads =

@@ -221,6 +221,7 @@ impl Store {
         for (place, dataset) in datasets.iter_mut().enumerate() {
             let id = dataset.metadata.id.clone();
             let id_before = id.clone();
+            // Only a dataset of another source is a conflict: that of this source is known by its key or IRI.
             let holder = if home.present.contains(&id)
                 && ids[place].as_ref() != Some(&id)
                 && !used.contains(&id)
@@ -246,6 +247,7 @@ impl Store {
                         .find(|other| {
                             !home.present.contains(other)
                                 && !used.contains(other)
+                                // A later dataset of the load may keep this id.
                                 && !requested.contains(other)
                         })
                         .ok_or_else(|| StoreError::NoId(id.clone()))?;
@@ -293,6 +295,7 @@ impl Store {
             Err(StoreError::NoDataset(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
+        // Datasets of earlier versions have no origin: one with the same title counts as the same.
         let is_unknown =
             origin.is_none() && entry.origin.is_none() && (own.is_none() || other.is_none());
         if is_unknown && entry.dataset.metadata.title() == dataset.metadata.title() {
@@ -362,6 +365,7 @@ impl HomeIds<'_> {
                 Some(origin) => origin.source.id_prefix == self.source.id_prefix,
                 None => id.as_str().starts_with(&self.source.id_prefix),
             };
+            // The key of a described dataset is its IRI, that of a dump is a path.
             let is_dump = self
                 .origins
                 .get(id)
@@ -380,6 +384,7 @@ impl HomeIds<'_> {
                 .copied()
                 .or_else(|| find_by_iri(&by_iri, dataset));
             let known = known.or_else(|| edited.get_mut(title?)?.pop_front());
+            // Two entries of a load must not become one dataset.
             ids.push(known.filter(|id| used.insert(*id)).cloned());
         }
         ids

@@ -112,6 +112,7 @@ impl Store {
             return Ok(());
         }
         let versions = self.versions()?;
+        // From here on, `pointer_quad` returns pointers in the new graph.
         self.pointers = self.iris.versions();
         let _change = self.change();
         let commit = self.start_commit();

@@ -61,7 +61,9 @@ impl Migration {
     /// Takes the steps that remain once the new store is complete.
     fn complete(&self, home: &Path) -> Result<(), StoreError> {
         let (present, new, old) = (home.join(STORE), home.join(NEW), home.join(OLD));
+        // If it is gone, an interrupted call has moved it already.
         if new.exists() {
+            // It is missing if an interrupted call moved it, but not yet the new one.
             if present.exists() {
                 remove_folder(&old)?;
                 fs::rename(&present, &old).map_err(StoreError::io(&present))?;
@@ -74,6 +76,7 @@ impl Migration {
             base: self.to.clone(),
         }
         .write(home)?;
+        // The mark goes after all steps that a further call would have to repeat.
         let mark = mark_path(home);
         fs::remove_file(&mark).map_err(StoreError::io(&mark))?;
         remove_folder(&old)
@@ -133,6 +136,7 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
         drop(lock);
         return Ok(Store::open(home, Access::Read, None)?.versions()?.len());
     }
+    // `Store::open` takes the lock itself.
     drop(lock);
     let old = Store::open(home, Access::Write, None)?;
     if old.iris == target {
@@ -156,6 +160,7 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
         graphs.extend([old.iris.statements(id), old.iris.lexical_forms(id)]);
     }
     for graph in graphs {
+        // The bulk loader takes no results: the first error ends its input, and is returned afterwards.
         let mut failure = None;
         let quads = old
             .oxigraph
@@ -184,9 +189,11 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
         to: base.to_owned(),
         commit,
     };
+    // Closed before the mark states that it is complete.
     drop(new);
     migration.write(home)?;
     let Store { oxigraph, lock, .. } = old;
+    // The folder is renamed below. The lock remains until the home is complete.
     drop(oxigraph);
     migration.complete(home)?;
     drop(lock);

@@ -111,11 +111,13 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
         });
     }
     let new = home.join(NEW);
+    // An interrupted repair may have left it.
     remove_folder(&new)?;
     let old = open_oxigraph(&present, Access::Read).ok();
     // Neither store has the lock, so that no commit is recorded before the new one is in place.
     let old =
         old.map(|oxigraph| Store::with_parts(home, iris.clone(), oxigraph, Access::Write, None));
+    // An unreadable number counts as missing commits: then recovered descriptions have priority.
     let stored = old
         .as_ref()
         .and_then(|old| old.read_commit().ok())
@@ -136,6 +138,7 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     };
     let (entries, mut lost) = store.copy_catalog(old.as_ref(), commits, recovered)?;
     lost.extend(store.copy_content(&entries, old.as_ref())?);
+    // The folder is renamed below: everything must be in its files by then.
     #[cfg(feature = "rocksdb")]
     store.oxigraph.flush()?;
     drop((store, old));
@@ -422,6 +425,7 @@ impl Store {
         };
         match self.restore_content(id, version) {
             Ok((content, _)) => {
+                // With fewer triples, the dataset is reported as lost: a part of it must not count as its content.
                 Ok((content.len() == counts.all.triples && !content.is_empty()).then_some(content))
             }
             Err(StoreError::Corruption(_) | StoreError::Oxigraph(_)) => Ok(None),

@@ -186,6 +186,7 @@ impl Resources<'_> {
         let first = self.instances(class).take(MAX_SORTED_ENTITIES + 1);
         let mut entities = first.collect::<Result<Vec<NamedOrBlankNode>, StoreError>>()?;
         let is_small = entities.len() <= MAX_SORTED_ENTITIES;
+        // A store in memory has no keys in the order of numbers.
         if !is_small && !self.store.is_on_disk() {
             entities = self.instances(class).collect::<Result<_, _>>()?;
         } else if !is_small {

@@ -226,6 +226,7 @@ impl<'s> StatementChange<'s> {
         changes: &mut QuadChanges,
     ) -> Result<(), StoreError> {
         let catalog = self.store.iris.catalog();
+        // A statement that one dataset drops, another one of the same change may make.
         for statement in self.removed.difference(&self.added) {
             if !self.is_made_by_others(statement)? {
                 changes.remove(statement.as_ref().in_graph(&catalog));
@@ -251,6 +252,7 @@ impl<'s> StatementChange<'s> {
             Some(object),
             None,
         ) {
+            // The graphs of datasets that change still have their former statements.
             if let oxrdf::GraphName::NamedNode(graph) = quad?.graph_name
                 && self.store.iris.is_statements(graph.as_str())
                 && !self.graphs.contains(&graph)
@@ -266,6 +268,7 @@ impl<'s> StatementChange<'s> {
 pub(super) fn are_separate(oxigraph: &Oxigraph, iris: &Iris, pointers: &NamedNode) -> bool {
     let is_marked = oxigraph.contains(&mark(iris));
     let mut datasets = oxigraph.quads_for_pattern(None, None, None, Some(pointers.as_ref().into()));
+    // A store without datasets has nothing to separate.
     is_marked.unwrap_or(false) || datasets.next().is_none()
 }
 

@@ -148,6 +148,7 @@ pub fn verify_home(
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<Verification, StoreError> {
     check_complete(home)?;
+    // `check_home` would report that there is no home, although its store is lost.
     if home.join(SETTINGS).is_file()
         && !home.join(STORE).is_dir()
         && commit_record::path(home).is_file()

@@ -55,6 +55,7 @@ impl Store {
             return Err(StoreError::InMemory);
         }
         let mut views = lock_mutex(&self.views);
+        // Read before the checkpoint: a change in between makes the view newer than its number, never older.
         let now = self.generation();
         if let Some((_, view)) = views.last.as_ref().filter(|(then, _)| *then == now) {
             return Ok(Arc::clone(view));

@@ -270,6 +270,7 @@ impl Store {
             for quad in self.query_described_checksums()? {
                 self.oxigraph.remove(&quad)?;
             }
+            // Bulk loads bypass the log: the removal must not be lost while the new statements remain.
             self.flush()?;
             self.bulk_load(new.drain())?;
         }

@@ -446,6 +446,7 @@ impl DenseRetriever {
         if vectors.len() > MAX_EXACT_DATASETS {
             return None;
         }
+        // Locked while it is made: other queries need it, too, and would make it again.
         let mut cached = self
             .term_index
             .lock()
@@ -488,6 +489,7 @@ impl DenseRetriever {
         let Some(compact) = read_compact_document(index, id)? else {
             return Ok(Vec::new());
         };
+        // Damage was noted when the score was computed.
         let Ok(Some(stored)) = vectors.get(id) else {
             return Ok(Vec::new());
         };

@@ -284,6 +284,7 @@ pub(super) fn top_places(scored: impl Iterator<Item = ScoredPlace>, depth: usize
     let mut best: Vec<ScoredPlace> = Vec::new();
     let mut worst = f64::NEG_INFINITY;
     for one in scored {
+        // Equal scores, too: of these, the last id is the best.
         if one.score >= worst {
             best.push(one);
         }
@@ -326,6 +327,7 @@ pub(super) fn top_filtered_places(
             depth,
         ));
     }
+    // A heap is built in linear time, and few datasets are taken from it.
     let mut remaining = BinaryHeap::from(scored);
     let mut best = Vec::new();
     while best.len() < depth

@@ -282,6 +282,7 @@ fn evaluate_own(
     let limits = SparqlLimits {
         deadline,
         rows: limits.service_rows,
+        // The text contains bindings: it may be longer than the query of the user, whose length was checked.
         query_bytes: usize::MAX,
         ..limits.clone()
     };
@@ -348,6 +349,7 @@ fn run_cancellable<T>(
             }
         });
         let outcome = evaluate(&cancellation);
+        // Dropping the sender ends the watching thread at once, not after its interval.
         drop(running);
         outcome
     })

@@ -185,6 +185,7 @@ impl WorkerRequests {
                 Message::Response(number) => {
                     let (outcome, flow) =
                         parse_response(&conversation, call, max_rows, number, rows);
+                    // Sent even if no further rows are needed: the parent waits for it.
                     conversation.send(&outcome).map_err(connection_error)?;
                     if flow.is_break() {
                         return Ok(());
@@ -348,6 +349,7 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
                 query: &query,
                 variables: &variables,
                 bindings,
+                // The worker parses hostile input: it must not set the deadline of the parent.
                 deadline: Instant::now() + local.limit_time(time),
                 is_cancelled: Arc::new(move || is_closed.load(Ordering::Acquire)),
             };

@@ -368,6 +368,7 @@ impl<'s> Indexer<'s> {
         }
         let deriver = indexer.deriver(&writer);
         let snapshot = writer.snapshot()?;
+        // Before indexing: the index still has the former versions.
         let had_labels = concern_labels(self.store, changed, &|id| indexed_version(&snapshot, id))?
             || concern_labels(self.store, removed, &|id| indexed_version(&snapshot, id))?;
         // A single commit: all changes become visible together.
@@ -585,6 +586,7 @@ impl<'s> Indexer<'s> {
             }
             on_progress(IndexProgress {
                 datasets: report.indexed,
+                // For display only: nothing else depends on the number.
                 total: total.load(Ordering::Relaxed),
                 triples: report.triples,
             });

@@ -86,6 +86,7 @@ impl<'i> Deriver<'i> {
             snippet_budget,
             ..
         } = self.options;
+        // The rule, not its value for this graph: the version contains that of the content anyway.
         let compact_method = self.options.compact_method();
         let compact = if compact_method == DEFAULT_COMPACT_METHOD {
             String::new()
@@ -201,6 +202,7 @@ impl<'i> Deriver<'i> {
         let mut triples = profile.to_void(&graph, &node);
         triples.extend(patterns.in_selection(&ids).to_triples(&graph, &node));
         let sampled = NamedNode::new_unchecked(lodeseek::SAMPLED_TRIPLES);
+        // Both casts are exact: the sample has at most `MAX_SAMPLE_TRIPLES`.
         triples.push(Triple::new(
             node,
             sampled,

@@ -403,6 +403,7 @@ impl Reranker {
         }
         if let Some(of_works) = &self.of_works {
             let ranks_by_works = of_works.has_works()? && !catalog.has_content()?;
+            // After the works are open: a thread that reads the flag finds them.
             self.ranks_by_works.store(ranks_by_works, Ordering::Release);
         }
         Ok(())
@@ -714,6 +715,7 @@ impl Configuration {
     ) -> Result<BTreeSet<DatasetId>, EngineError> {
         let mut candidates = BTreeSet::new();
         for id in works.iter().flat_map(|works| works.0.keys()) {
+            // Works vote for datasets of the whole collection.
             if scope.contains(id)? {
                 candidates.insert(id.clone());
             }
@@ -775,6 +777,7 @@ impl Configuration {
         };
         let depth = self.fusion_depth();
         let mut weights = fusion.weights.clone();
+        // Works are the last ranking, as below.
         if works.is_some()
             && let (Some(of_works), Some(weight)) = (
                 weights.last_mut(),

@@ -89,6 +89,7 @@ pub(super) fn search(
     let known_words = ranker.reranker.as_ref().map(|words| words as &dyn WordList);
     let mut corrections = correct_spelling(&request.query, &query, known_words, snapshot)?;
     let mut text = request.query.as_str();
+    // A literal query is never changed: its correction is a suggestion only.
     if request.syntax == QuerySyntax::Literal {
         corrections.replaced = None;
     }
@@ -585,6 +586,7 @@ impl Search<'_> {
             &addresses,
             StatisticsLevel::Documents,
         )?;
+        // The scores of named datasets only put them above all others.
         let unnamed = found
             .iter()
             .filter(|(scored, _)| !named.contains(&scored.id));

@@ -96,6 +96,7 @@ impl FeatureSimilarities {
             if let Some(vector) = vector_of(feature.kind) {
                 own_squares[vector] += weight * weight;
                 for &address in &with_feature {
+                    // A weight depends on the feature alone, so it is the same in both vectors.
                     products[snapshot.place(address)][vector] += weight * weight;
                 }
             }
@@ -133,6 +134,7 @@ impl FeatureSimilarities {
         shared: impl Iterator<Item = &'f Feature>,
     ) -> SharedFeatures {
         let mut shared: Vec<&Feature> = shared
+            // ln(N / n) > ln 2 holds if fewer than half of the datasets have the feature.
             .filter(|feature| self.weight(feature) > std::f64::consts::LN_2)
             .collect();
         shared.sort_by(|a, b| {
@@ -185,6 +187,7 @@ fn linked_datasets(
         kind: opposite,
         iri: feature.iri.clone(),
     })?;
+    // At least ln 2: with one dataset, ln N would be 0.
     let max_weight = (snapshot.len().max(2) as f64).ln();
     let rarity = weight.min(feature_weight(snapshot.len(), addresses.len())) / max_weight;
     Ok(addresses

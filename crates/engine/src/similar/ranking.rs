@@ -196,6 +196,7 @@ impl Comparison<'_> {
             if target.excluded.contains(&id) {
                 continue;
             }
+            // Vectors may remain of datasets that the index has no more.
             let Some(address) = self.snapshot.address(&id)? else {
                 continue;
             };
@@ -272,6 +273,7 @@ impl Comparison<'_> {
             CandidateScope::all(self.snapshot),
             MAX_POOL_DATASETS,
         )?;
+        // No division by zero if all scores are 0.
         let best = match ranking.iter().next() {
             Some(scored) => scored.score.max(f64::MIN_POSITIVE),
             None => 1.0,

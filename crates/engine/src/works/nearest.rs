@@ -143,6 +143,7 @@ impl WorkRetriever {
 
     fn load_works(&self) -> Result<Arc<EncodedWorks>, EngineError> {
         let snapshot = self.vectors.snapshot()?;
+        // Before both are read: what changes meanwhile is loaded again.
         let version = EncodedVersion {
             generation: snapshot.generation(),
             list: works_checksum(&self.home)?,
@@ -224,6 +225,7 @@ impl EncodedWorks {
                     .min_similarity
                     .is_some_and(|min_similarity| similarity < min_similarity)
             {
+                // The places are in descending order: all others are less similar.
                 break;
             }
             for dataset in &work.datasets {
@@ -232,6 +234,7 @@ impl EncodedWorks {
                     .or_insert_with(|| WorkEvidence {
                         score: 0.0,
                         near: 0,
+                        // Each dataset of a loaded work has an entry in `years`.
                         all: self.years[dataset]
                             .iter()
                             .filter(|year| limits.includes_year(**year))

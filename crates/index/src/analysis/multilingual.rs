@@ -194,6 +194,7 @@ impl Multilingual {
         terms
             .into_iter()
             .zip(kept_in)
+            // Both languages must keep the word. The same language, given twice, counts twice.
             .map(|(term, kept)| (kept == 2).then_some(term))
             .collect()
     }
@@ -363,6 +364,7 @@ impl TokenStream for LabelStream<'_> {
         if self.token.text.contains('’') {
             self.token.text = self.token.text.replace('’', "'"); // the stemmers know the plain apostrophe
         }
+        // tantivy's default position is `usize::MAX`: the first token gets 0.
         self.token.position = self.token.position.wrapping_add(1);
         true
     }

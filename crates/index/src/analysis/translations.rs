@@ -299,6 +299,7 @@ impl Translations {
         vocabulary: Option<&dyn Vocabulary>,
     ) -> Option<(Vec<QueryTerm>, Translation)> {
         let detected = analysis.detect_code(text);
+        // A query in a language of the collection needs no translation.
         if self.targets().any(|target| detected == Some(target)) {
             return None;
         }
@@ -756,6 +757,7 @@ impl Translations {
         let mut high = bytes.len();
         while low < high {
             let middle = low + (high - low) / 2;
+            // The middle is moved back to the beginning of its line.
             let last_end = bytes[low..middle].iter().rposition(|byte| *byte == b'\n');
             let start = match last_end {
                 Some(end) => low + end + 1,
@@ -958,6 +960,7 @@ impl TranslationsBuilder {
                 translations.join("\t")
             ));
         }
+        // In the order of bytes, by which lines are searched.
         lines.sort_unstable();
         let sources: Vec<String> = self.sources.into_iter().collect();
         let mut text = format!("{}\t{}", self.targets.join(" "), sources.join(" "));

@@ -40,6 +40,7 @@ impl<'t> Words<'t> {
     fn next_whole(&mut self) -> Option<&'t str> {
         loop {
             let (start, word) = self.segments.next()?;
+            // Both exceptions concern characters beyond ASCII only.
             if word.as_bytes()[0] < 0x80 {
                 return Some(word);
             }
@@ -75,6 +76,7 @@ impl<'t> Iterator for Words<'t> {
         } else {
             std::mem::take(&mut self.rest)
         };
+        // A word has at least as many bytes as characters: most are not counted.
         if word.len() <= MAX_TOKEN_CHARACTERS {
             return Some(word);
         }

@@ -139,6 +139,7 @@ impl Fsdm {
     ) -> Mixture {
         let probabilities = array::from_fn(|field| {
             let statistics = &collection.fields[field];
+            // Without tokens there is no average length.
             if statistics.tokens == 0 {
                 return 0.0;
             }

@@ -183,6 +183,7 @@ impl Directory {
 }
 
 fn parse_header(line: &str, folder: &Path) -> Result<Header, VectorsError> {
+    // Only the number: the rest of another format need not be readable.
     #[derive(Deserialize)]
     struct Format {
         format: u32,

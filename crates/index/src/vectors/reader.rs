@@ -175,6 +175,7 @@ impl VectorsSnapshot {
         let (offset, [metadata, data]) = self
             .extent(&block.entry)
             .ok_or_else(|| self.damage_error(place))?;
+        // The flag guards no other memory: the mapped bytes of a block never change.
         if !block.verified.load(Ordering::Relaxed) {
             if crc32fast::hash(&self.data[offset..offset + metadata + data]) != block.entry.checksum
                 && CHECKS

@@ -18,6 +18,7 @@ impl Rotation {
     /// Returns the rotation of vectors with some number of columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
+        // 2⁶⁴ divided by the golden ratio. Any seed but 0 would do, but it is part of the format.
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let signs =
             std::array::from_fn(|_| (0..columns).map(|_| random_sign(&mut state)).collect());
@@ -70,6 +71,7 @@ impl Rotation {
             }
             half *= 2;
         }
+        // This makes the transform orthogonal: lengths and inner products remain.
         let scale = 1.0 / (self.width as f32).sqrt();
         numbers.iter_mut().for_each(|number| *number *= scale);
     }

@@ -276,6 +276,7 @@ impl Rows {
                         .zip(column)
                         .for_each(|(sum, value)| *sum += value * value);
                 }
+                // No level is 0, so no length is.
                 scales[..rows]
                     .iter_mut()
                     .zip(squares)
@@ -415,6 +416,7 @@ fn scale_of(row: &[f32]) -> f32 {
 /// Returns a value in steps of the scale. NaN becomes 0, as in Rust's casts.
 fn quantize(value: f32, scale: f32) -> i8 {
     if scale > 0.0 {
+        // At most 127: the scale is that of the largest magnitude of the row.
         (value / scale).round() as i8
     } else {
         0

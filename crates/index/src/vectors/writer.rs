@@ -41,6 +41,7 @@ impl VectorsWriter {
             .truncate(false)
             .open(path)?;
         let length = file.metadata()?.len().min(directory.header.length);
+        // Readers may have mapped what is cut off, but no directory lists it.
         file.set_len(length)?;
         file.seek(SeekFrom::End(0))?;
         directory.header.length = length;

@@ -308,6 +308,7 @@ impl DistinctSketch {
             .iter()
             .map(|&register| (-f64::from(register)).exp2())
             .sum();
+        // α · m² / Σ 2^−register, with the α of the paper for 128 registers and more.
         let raw = 0.7213 / (1.0 + 1.079 / size) * size * size / sum;
         let empty = self
             .registers
@@ -317,6 +318,7 @@ impl DistinctSketch {
         if raw <= 2.5 * size && empty > 0 {
             return (size * (size / empty as f64).ln()).round() as u64; // linear counting
         }
+        // Hashes of 64 bits need no correction of large numbers.
         raw.round() as u64
     }
 }

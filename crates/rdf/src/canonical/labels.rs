@@ -67,7 +67,9 @@ pub(super) fn canonical(
         triples,
         meter: &meter,
     };
+    // Sophia multiplies the factor by the number of blank nodes.
     let depth_factor = limits.depth as f32 / count as f32;
+    // After a panic, neither the dataset nor the meter is used again.
     let relabelled = catch_unwind(AssertUnwindSafe(|| {
         relabel_with::<Sha256, _>(&dataset, depth_factor, limits.permuted).map(|(_, labels)| labels)
     }));
@@ -80,6 +82,7 @@ pub(super) fn canonical(
                 "more than {budget} reads of neighbours needed"
             )));
         }
+        // Any other panic is an error of the program.
         Err(cause) => resume_unwind(cause),
     };
     let ids = blanks.start.0..blanks.end.0;
@@ -127,6 +130,7 @@ impl WorkMeter {
     fn tick(&self) {
         match self.0.get().checked_sub(1) {
             Some(left) => self.0.set(left),
+            // Unlike `panic!`, this prints no message.
             None => resume_unwind(Box::new(BudgetExhausted)),
         }
     }

@@ -27,6 +27,7 @@ impl<'g> CanonicalLines<'g> {
     /// Passes the sorted lines to `take`, each once.
     pub(super) fn each(&self, mut take: impl FnMut(&str)) {
         let mut order: Vec<TermId> = (0..self.graph.term_count() as u32).map(TermId).collect();
+        // With the space after it, no term is the beginning of another one, so terms are compared rather than lines.
         order.sort_by(|a, b| compare(self.term(*a), self.term(*b)));
         let (mut line, mut last) = (String::new(), String::new());
         for triple in self.graph.sorted_as(&order) {

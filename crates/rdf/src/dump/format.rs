@@ -107,6 +107,7 @@ pub(super) fn detect(
     head: &[u8],
 ) -> Result<Syntax, Refusal> {
     let content = skip_versions(skip_blank_and_comments(head));
+    // First, because HTML looks like XML, and `Prefix:` like a name of Turtle.
     refuse_other_languages(content)?;
     let kind = content_kind(content);
     match (announced, kind) {
@@ -123,6 +124,7 @@ pub(super) fn detect(
             Ok(syntax)
         }
         (_, ContentKind::Json) => Ok(Syntax::JsonLd),
+        // N-Triples and N-Quads have no directives.
         (Some(Syntax::NTriples | Syntax::NQuads), ContentKind::Terse)
             if begins_with_directive(content) =>
         {
@@ -216,6 +218,7 @@ fn content_kind(content: &[u8]) -> ContentKind {
             });
             let name = &content[1..1 + name_end.unwrap_or(content.len() - 1)];
             let after = name_end.and_then(|end| content.get(1 + end)).copied();
+            // `<name>` may be a relative IRI of Turtle.
             let is_element =
                 !name.is_empty() && after.is_some_and(|byte| byte.is_ascii_whitespace());
             if is_element || starts_with_ignoring_case(content, "<rdf:RDF") {

@@ -100,6 +100,7 @@ pub(super) fn read(reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()> {
         .control("the file's beginning", GLOBAL)?
         .require_format(&[CONTAINER], "container format")?;
     let header = source.control("the header", HEADER)?;
+    // The header describes the dataset in RDF. Its statements are not part of the graph.
     source.skip(
         header
             .number("length")
@@ -198,6 +199,7 @@ impl<R: Read> HdtReader<R> {
                     return String::from_utf8(bytes)
                         .map_err(|_| malformed_part(self.part, "text is not valid UTF-8"));
                 }
+                // A damaged file could otherwise fill the memory before its checksum is compared.
                 _ if bytes.len() == MAX_CONTROL_BYTES => {
                     return Err(malformed_part(self.part, "its description has no end"));
                 }
@@ -334,6 +336,7 @@ impl LogSequence {
                 format!("numbers of {width} bits"),
             ));
         }
+        // `get` relies on it: no position in bits overflows.
         let bits = u64::from(width).checked_mul(len);
         let bits = bits
             .ok_or_else(|| malformed_part(source.part, format!("{len} numbers of {width} bits")))?;
@@ -350,6 +353,7 @@ impl LogSequence {
         }
         let bit = place * u64::from(self.width);
         let start = usize::try_from(bit / 8).ok()?;
+        // A number of 64 bits that begins within a byte has a part in nine bytes.
         let mut around = [0; 16];
         for (to, from) in around
             .iter_mut()
@@ -357,6 +361,7 @@ impl LogSequence {
         {
             *to = *from;
         }
+        // In 128 bits, the mask of a number of 64 bits does not overflow either.
         let shifted = u128::from_le_bytes(around) >> (bit % 8);
         Some((shifted & ((1 << self.width) - 1)) as u64)
     }
@@ -473,12 +478,14 @@ impl Section {
 
     /// Checks that all terms can be located and that none is longer than the limit.
     fn check_terms(self, longest: usize) -> io::Result<Self> {
+        // The number of a block is a quotient by its length.
         if self.block == 0 && self.len > 0 {
             return Err(self.missing_term(0));
         }
         let (mut term, mut place) = (Vec::new(), 0);
         for number in 0..self.len {
             if number.is_multiple_of(self.block) {
+                // `decode` goes to these positions directly, so each must be where reading all terms arrives.
                 if self.starts.get(number / self.block) != Some(place as u64) {
                     return Err(self.missing_term(number));
                 }
@@ -491,6 +498,7 @@ impl Section {
             place = self
                 .append(&mut term, place)
                 .ok_or_else(|| self.missing_term(number))?;
+            // Few bytes can make long terms, because each repeats the beginning of the one before it.
             if term.len() > longest {
                 return Err(refusal(format!(
                     "term of more than {longest} bytes among {}",
@@ -544,10 +552,12 @@ impl Section {
         {
             return Some((term.clone(), term.len()));
         }
+        // `decode` borrows the section, so the cursor is moved out. After an error, a new one begins at its block.
         let mut cursor = std::mem::take(&mut self.cursor);
         let decoded = self.decode(number, &mut cursor)?;
         let term = cursor.term.clone();
         self.cursor = cursor;
+        // Thus the terms of a section take at most 4 MiB.
         if term.len() <= MAX_RECENT_BYTES {
             if self.recent.len() <= slot {
                 self.recent.resize(slot + 1, (0, Vec::new()));
@@ -562,6 +572,7 @@ impl Section {
     fn decode(&self, number: u64, cursor: &mut Cursor) -> Option<usize> {
         let place_in_block = (number - 1).checked_rem(self.block)?;
         let first = number - place_in_block;
+        // Subjects are read in ascending order, so most of them are decoded from the one before them.
         let start = if (first..=number).contains(&cursor.number) {
             cursor.place
         } else {
@@ -591,6 +602,7 @@ fn number_at(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
     {
         let bits = u64::from(byte & 0x7f);
         let shifted = bits << (7 * group);
+        // Ten groups have 70 bits.
         if shifted >> (7 * group) != bits {
             return None;
         }
@@ -621,6 +633,7 @@ impl DecodingBudget {
     fn new(decompressed_limit: u64, packed_bytes: u64) -> Self {
         let decoded_limit =
             MAX_FREE_DECODED_BYTES + MAX_DECODED_PER_BYTE.saturating_mul(packed_bytes);
+        // The smaller limit decides, and with it the advice of the error.
         if decompressed_limit <= decoded_limit {
             let refusal = Refusal::DecompressedSize {
                 limit: decompressed_limit,
@@ -664,6 +677,7 @@ impl Dictionary {
         number: u64,
         is_shared: bool,
     ) -> io::Result<Result<String, String>> {
+        // Predicates have numbers of their own: the shared terms are subjects and objects only.
         let shared = if is_shared {
             self.sections.shared.len
         } else {
@@ -686,6 +700,7 @@ impl Dictionary {
                 format!("no term with number {number} among {name}"),
             )
         })?;
+        // Terms that are held count as well, because they are copied.
         self.budget.spend(looked_at)?;
         Ok(String::from_utf8(term).map_err(|error| {
             format!(
@@ -752,6 +767,7 @@ fn parse_blank_node(label: &str) -> BlankNode {
 
 /// Parses `"text"`, `"text"@language` or `"text"^^<datatype>`. HDT does not escape characters of the text.
 fn parse_literal(term: &str, repairs: &mut Vec<String>) -> Result<Term, String> {
+    // Quotes in the text are not escaped, so the last one ends it.
     let (text, rest) = term
         .strip_prefix('"')
         .and_then(|inside| inside.rsplit_once('"'))
@@ -810,11 +826,14 @@ impl Triples {
         let mut begins_subject = true;
         for run in 0..self.predicates.len {
             if begins_subject {
+                // Subjects are not stored: they are numbered in the order of their runs.
                 subject_number += 1;
                 subject = dictionary.subject(subject_number)?;
             }
             let predicate = dictionary.predicate(number_at_position(&self.predicates, run)?)?;
             begins_subject = self.predicate_ends.is_last(run);
+            // These terms are copied for each triple.
+            // `read` has checked that each run has an end, and at least one object.
             let predicate_length = match &predicate {
                 Ok(predicate) => predicate.as_str().len(),
                 Err(_) => 0,

@@ -116,6 +116,7 @@ pub(super) fn read(reader: impl Read, base: &str, sink: &mut Sink<'_>) -> io::Re
             Err(JsonLdParseError::Syntax(error)) => {
                 consecutive_errors += 1;
                 let line = error.location().map(|location| location.start.line + 1);
+                // Errors with a position are those of JSON: the nesting is uncertain after them.
                 if line.is_some() || consecutive_errors > MAX_CONSECUTIVE_ERRORS {
                     sink.truncate(line, &error.to_string());
                     break;
@@ -220,6 +221,7 @@ struct UndefinedTerms {
 impl UndefinedTerms {
     fn note(&mut self, term: &str) {
         self.statements += 1;
+        // One more than listed shows that there are more.
         if self.terms.len() <= MAX_LISTED && !self.terms.iter().any(|known| known == term) {
             self.terms.push(term.to_owned());
         }
@@ -356,6 +358,7 @@ impl<R> LimitGuard<R> {
             _ => {}
         }
         match byte {
+            // The parser releases the memory at the end of an object that is not in another.
             b'}' if self.objects == 0 => self.memory = 0,
             b',' | b':' | b'[' | b'{' => self.memory += BYTES_PER_VALUE * (self.objects + 1),
             _ => {}

@@ -136,6 +136,7 @@ impl ContextGuard {
         let Some(closed) = self.open.pop() else {
             return;
         };
+        // Both were added with the contexts of this object, so nothing underflows.
         self.terms -= closed.terms;
         self.namespace -= closed.namespace;
         for term in self.scoped.drain(closed.scoped..) {
@@ -146,6 +147,7 @@ impl ContextGuard {
                 }
             }
         }
+        // They precede a context that may follow in the outer object.
         if let Some(outer) = self.open.last_mut() {
             outer.strings += closed.strings;
             outer.contexts += closed.contexts;
@@ -162,8 +164,10 @@ impl ContextGuard {
         object.strings += 1;
         if object.expects_key {
             object.expects_key = false;
+            // A key may have escapes.
             object.in_context = unescape(&self.string) == b"@context";
         } else if object.in_context {
+            // The context is given by its IRI.
             object.terms += MAX_BUILT_IN_TERMS;
             object.contexts += 1;
             self.terms += MAX_BUILT_IN_TERMS;
@@ -238,6 +242,7 @@ impl ContextGuard {
             return Err(Refusal::Context { reason, line });
         }
         self.copy(size.contexts, line)?;
+        // The last call of `copy` below checks it.
         self.copies += size.copies;
         self.terms += size.terms;
         self.namespace += size.namespace;
@@ -292,6 +297,7 @@ impl JsonReader<'_> {
                 b'[' => return Json::Array(self.array()),
                 b'{' => return Json::Object(self.object()),
                 b',' | b']' | b'}' => {
+                    // The mark belongs to the array or object around the value.
                     self.place -= 1;
                     return Json::Other;
                 }
@@ -365,6 +371,7 @@ fn unescape(string: &[u8]) -> Vec<u8> {
             .and_then(|_| std::str::from_utf8(string.get(place + 2..place + 6)?).ok())
             .and_then(|digits| u16::from_str_radix(digits, 16).ok());
         if let Some(unit) = unit {
+            // A character may be a pair of surrogates.
             units.push(unit);
             place += 6;
             continue;
@@ -414,6 +421,7 @@ fn context_size(context: &Json, scoped: &mut Vec<Vec<u8>>) -> ContextSize {
             let mut size = ContextSize::default();
             for context in contexts {
                 let next = context_size(context, scoped);
+                // A context in an array copies the terms of those before it.
                 size.copies += next.copies + next.contexts * size.terms;
                 size.chain = size.chain.max(next.chain);
                 size.terms += next.terms;

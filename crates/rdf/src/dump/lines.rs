@@ -41,6 +41,7 @@ pub(super) fn read(mut reader: impl Read, sink: &mut Sink<'_>) -> io::Result<()>
         if buffer.len() > limit {
             return Err(Refusal::TokenSize { limit, line }.into());
         }
+        // Only now, so that the complete lines before an error of the input are read.
         read?;
         if ended {
             if let Some(line) = sink.rdf_star {

@@ -705,6 +705,7 @@ fn read_document(
     base: &str,
     sink: &mut Sink<'_>,
 ) -> io::Result<()> {
+    // The conversion to UTF-8 would change it.
     let beginning = read_beginning(reader, hdt::MAGIC.len())?;
     if beginning.bytes == hdt::MAGIC {
         sink.report.syntax = Some(Syntax::Hdt);
@@ -725,9 +726,11 @@ fn read_document(
         limit,
     };
     let result = read_text(counted, syntax, name, base, sink);
+    // The text is converted while it is read, so its problems are complete only now.
     for problem in text.problems() {
         sink.problem(problem.line, problem.message);
     }
+    // The last triples may have spent the budget after the last byte was read.
     result.and(budget.check().map_err(Into::into))
 }
 
@@ -808,6 +811,7 @@ struct CountedText<R> {
 
 impl<R: Read> Read for CountedText<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // All readers end at an error of their input, so they need not check the budget themselves.
         self.budget.check()?;
         let read = self.inner.read(buffer)?;
         let all = self.budget.read.get() + read as u64;
@@ -853,6 +857,7 @@ fn object_length(object: &Term) -> usize {
                 .language()
                 .unwrap_or_else(|| literal.datatype().as_str())
                 .len();
+            // Usual datatypes are short, and few in a document.
             literal.value().len() + if datatype > 256 { datatype } else { 0 }
         }
         Term::Triple(triple) => {
@@ -907,6 +912,7 @@ impl Sink<'_> {
     ///
     /// A triple beyond the budget of resolved bytes is dropped; the reader then ends with an error. One with a long IRI is skipped.
     fn triple(&mut self, triple: &Triple, line: Option<u64>) {
+        // HDT has a budget of its own.
         if self.report.syntax != Some(Syntax::Hdt) && !self.spend(triple) {
             return;
         }
@@ -945,6 +951,7 @@ impl Sink<'_> {
     fn repair(&mut self, line: Option<u64>, message: String) {
         let hash = FxBuildHasher.hash_one(&message);
         let is_known = self.repairs.contains(&hash);
+        // The set stays as small as the list of problems.
         if !is_known && self.repairs.len() < self.limits.listed_problems {
             self.repairs.insert(hash);
         }

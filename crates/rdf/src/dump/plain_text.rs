@@ -44,6 +44,7 @@ pub fn decode_text(mut reader: impl Read, label: Option<&str>) -> io::Result<Dec
         Detected::Other => declared.is_some(),
         Detected::Utf16 { .. } | Detected::Utf32 { .. } => true,
     };
+    // With a mark, `to_utf8` decodes the text as UTF-16.
     let utf8: Box<dyn Read + '_> = match (detected, declared) {
         (Detected::Utf32 { little_endian }, _) => {
             Box::new(Utf32Reader::new(chained, little_endian))
@@ -100,6 +101,7 @@ impl Detected {
     /// section 3).
     fn from_head(head: &[u8]) -> Self {
         match *head {
+            // Before UTF-16, whose mark is the beginning of this one.
             [0xff, 0xfe, 0, 0, ..] => Self::Utf32 {
                 little_endian: true,
             },
@@ -159,6 +161,7 @@ impl<R: Read> Utf32Reader<R> {
         self.ready.clear();
         self.position = 0;
         self.input.clear();
+        // `read` could return a part of a character.
         (&mut self.reader)
             .take(CHUNK_BYTES as u64)
             .read_to_end(&mut self.input)?;

@@ -123,6 +123,7 @@ fn encode(iri: &str) -> String {
 fn scheme_length(iri: &str) -> usize {
     let Some(colon) = iri.find(':') else { return 0 };
     let mut bytes = iri[..colon].bytes();
+    // RFC 3986, section 3.1.
     let is_scheme = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic())
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     if is_scheme { colon + 1 } else { 0 }
@@ -146,6 +147,7 @@ fn encode_authority(authority: &str, out: &mut String) {
         && IriRef::parse(format!("//{address}").as_str()).is_ok();
     for (place, character) in authority.char_indices() {
         let is_kept = match character {
+            // The last `@` ends the user; others need encoding.
             '@' => place + 1 == host,
             ':' if place < host => true,
             ':' => in_brackets || port == Some(place),
@@ -185,6 +187,7 @@ fn is_allowed(character: char, part: Part) -> bool {
 }
 
 fn is_noncharacter(character: char) -> bool {
+    // The last two code points of each plane.
     u32::from(character) & 0xFFFE == 0xFFFE
 }
 
@@ -235,6 +238,7 @@ pub(super) fn is_language_tag(tag: &str) -> bool {
 /// ```
 #[must_use]
 pub fn correct_language_tag(tag: &str) -> Option<String> {
+    // In RDF 1.2, a base direction follows.
     let tag = trim(tag).split("--").next().unwrap_or_default();
     let locale = tag.split(['.', '@']).next().unwrap_or_default();
     let corrected = locale.trim().replace('_', "-").to_ascii_lowercase();
@@ -275,6 +279,7 @@ pub(super) fn repair_node(
     let Err(reason) = super::check_iri(node.as_str()) else {
         return Ok(node.clone());
     };
+    // A repaired relative reference is still no IRI.
     let repaired = repair_iri(node.as_str())
         .filter(|repaired| super::check_iri(repaired).is_ok())
         .ok_or(reason)?;
@@ -373,6 +378,7 @@ fn repair_iri_token(token: &[u8]) -> Option<(Vec<u8>, String)> {
     }
     let repaired = repair_iri(&iri)?;
     let mut replacement = format!("<{repaired}>").into_bytes();
+    // Later messages need the right line numbers.
     replacement.extend(token.iter().filter(|&&byte| byte == b'\n'));
     Some((replacement, iri_message(&iri, &repaired)))
 }
@@ -422,6 +428,7 @@ fn tag_length(text: &[u8]) -> usize {
 fn is_part_of_tag(text: &[u8], place: usize) -> bool {
     match text[place] {
         b'-' | b'_' | b'@' => true,
+        // Otherwise, it ends the statement.
         b'.' => text.get(place + 1).is_some_and(u8::is_ascii_alphanumeric),
         byte => byte.is_ascii_alphanumeric() || byte >= 0x80,
     }

@@ -29,6 +29,7 @@ pub(super) struct Utf8Text<'r> {
 }
 
 /// Detects the encoding and converts the document to UTF-8.
+// A byte order mark takes precedence over a declaration.
 pub(super) fn to_utf8(reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
     let beginning = read_beginning(reader, HEAD_BYTES)?;
     let declared = xml_encoding(&beginning.bytes);
@@ -38,6 +39,7 @@ pub(super) fn to_utf8(reader: Box<dyn Read + '_>) -> io::Result<Utf8Text<'_>> {
         .filter(|encoding| *encoding != encoding_rs::UTF_8);
     let decoded: Box<dyn Read> = if has_mark || encoding.is_some() {
         Box::new(
+            // UTF-8 with a mark is passed on as it is: `check` repairs it.
             DecodeReaderBytesBuilder::new()
                 .encoding(encoding)
                 .bom_override(true)

@@ -110,9 +110,11 @@ fn read_batches(mut reader: impl Read, document: &mut Document<'_, '_>) -> io::R
         let result = read.and_then(|_| Ok(scanner.scan(&buffer, ended, document)?));
         let is_cut = ended && (scanner.depth > 0 || ends_in_statement(&buffer[scanner.done()..]));
         if ended && result.is_ok() {
+            // The last statement may lack its dot.
             scanner.end_at(buffer.len(), 0);
         }
         let done = scanner.done();
+        // After a refusal, the complete statements before it are read all the same.
         if done >= BATCH_BYTES || ended || result.is_err() {
             document.batch(&buffer[..done], &scanner.ends);
             if is_cut && result.is_ok() && !document.is_stopped() {
@@ -202,6 +204,7 @@ impl Scanner {
             self.place = next;
         }
         if !text[self.place..].iter().any(|&byte| is_special(byte)) {
+            // It need not be scanned again.
             self.place = text.len();
         } else if text.len() - self.place > limits.token_bytes {
             return Err(Refusal::TokenSize {
@@ -214,6 +217,7 @@ impl Scanner {
         } else {
             limits.statement_bytes
         };
+        // A statement is in the buffer until its end.
         if text.len() - self.done() > limit {
             let statement = &text[self.done()..];
             let blank = statement.len() - statement.trim_ascii_start().len();
@@ -229,12 +233,16 @@ impl Scanner {
     fn element(&mut self, text: &[u8], next: usize, ended: bool) -> bool {
         let place = self.place;
         match text[place] {
+            // A formula is part of a statement, and the dots in it end no statement of the document.
             b'.' if self.n3 && self.depth > 0 => {}
             b'.' if next == text.len() && !ended => return false,
             b'.' if is_final_dot(text.get(next)) => self.end_at(next, self.depth),
+            // Otherwise, the next statement would be lost as well.
             b'"' | b'\'' | b'<' if breaks_off_with_dot(&text[place..next]) => {
                 self.end_at(next, self.depth)
             }
+            // The next byte decides between a graph and an annotation (`{
+            // `).
             b'{' if !self.n3 && next == text.len() && !ended => return false,
             b'{' if !self.n3 && text.get(next) == Some(&b'|') => self.nested += 1,
             b'}' if !self.n3 && text[..place].ends_with(b"|") => {
@@ -250,6 +258,7 @@ impl Scanner {
                 let before = self.depth;
                 self.depth = before.saturating_sub(1);
                 if !self.n3 {
+                    // The last statement of a graph needs no dot.
                     self.end_at(place, before);
                     self.end_at(next, self.depth);
                 }
@@ -274,6 +283,7 @@ impl Scanner {
         if place > self.done() {
             self.ends.push(StatementEnd { place, depth });
         }
+        // An unclosed bracket must not affect later statements.
         (self.nested, self.triple_terms) = (0, 0);
     }
 
@@ -291,6 +301,7 @@ impl Scanner {
 }
 
 fn is_special(byte: u8) -> bool {
+    // A table, because each byte of the document is tested.
     const SPECIAL: [bool; 256] = {
         let mut table = [false; 256];
         let bytes = b"<#\\\"'.{}[]()";
@@ -329,6 +340,7 @@ pub(super) fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> 
                 None if rest.len() < MAX_IRI_LOOKAHEAD && !ended && !rest.contains(&b'\n') => None,
                 None => Some(at + 1),
             },
+            // Begins `<=` or `<-` of N3.
             Some(b'=' | b'-') => Some(at + 1),
             // Begins a reified triple, or a triple term.
             Some(b'<') => Some(at + 2),
@@ -358,6 +370,7 @@ pub(super) fn element_end(text: &[u8], at: usize, ended: bool) -> Option<usize> 
                 .map(|place| at + 1 + place + 2)
                 .or(end_of_text),
             (Some(&a), Some(_)) if a == quote => Some(at + 2),
+            // A third quote would begin a long string.
             (Some(&a), None) if a == quote => ended.then_some(at + 2),
             _ => short_string_end(rest, quote, ended)
                 .map(|place| at + 1 + place)
@@ -686,6 +699,7 @@ fn parse(
     let mut counter = ResolvedCounter::default();
     let (mut resolved, mut repeated) = (0, 0);
     let repeated_limit = MAX_FREE_REPEATED_BYTES + MAX_REPEATED_PER_BYTE * text.len() as u64;
+    // A batch may begin or end within a graph.
     if depths.0 > 0 {
         parser.feed(b"{ ");
     }
@@ -940,6 +954,7 @@ impl Document<'_, '_> {
                 Err(other) => error = other,
             }
         }
+        // Later statements need the valid directives, although the statement after them is broken.
         let start = if declares {
             self.directives(text, line)
         } else {
@@ -950,6 +965,7 @@ impl Document<'_, '_> {
         let Some(first) = elements.first() else {
             return;
         };
+        // The beginning of a graph has no parts that could be kept. Without directives, it was read above.
         if depths.1 > depths.0 {
             if start == 0 || self.take(text, depths, false).is_err() {
                 self.skip(line, &error, text);
@@ -1029,10 +1045,12 @@ impl Document<'_, '_> {
         let Err(error) = self.take_statement(&[whole], depth) else {
             return;
         };
+        // Each predicate list is read with the subject again. A subject in brackets would be another node each time.
         let subject = &text[elements[0].clone()];
         // A reified triple that is repeated would have several reifiers.
         let can_be_repeated = !matches!(subject[0], b'[' | b'(' | b'{' | b'@' | b'"' | b'\'')
             && !subject.starts_with(b"<<");
+        // A broken subject breaks all predicate lists.
         if !can_be_repeated
             || elements.len() < 3
             || !self.is_sound(&[subject, b"<a:p> <a:o>"], depth)
@@ -1080,10 +1098,12 @@ impl Document<'_, '_> {
         let line = lines.at(list[0].start);
         let verb = &text[list[0].clone()];
         let has_shape = list.len() == 1 || is_predicate_list(text, list);
+        // A broken verb breaks all of its objects.
         if !has_shape || list.len() <= 2 || !self.is_sound(&[subject, verb, b"<a:o>"], depth) {
             self.skip(line, &error, source);
             return has_shape;
         }
+        // The others are commas.
         for object in list[1..].iter().step_by(2) {
             if self.is_stopped() {
                 return true;
@@ -1106,6 +1126,7 @@ fn join_with_dot(parts: &[&[u8]]) -> Vec<u8> {
 /// Returns the beginning of a text for a report.
 fn format_excerpt(text: &[u8]) -> String {
     let text = text.trim_ascii();
+    // 80 characters have at most 320 bytes.
     shorten(&String::from_utf8_lossy(&text[..text.len().min(400)]))
 }
 
@@ -1156,6 +1177,7 @@ impl Directive {
             });
         }
         let has_dot = element_at(text, &elements, iri + 1) == Some(b".");
+        // Unlike `@prefix` and `@base`, `PREFIX` and `BASE` have no dot.
         let end = elements[iri + usize::from(at && has_dot)].end;
         Some(Self {
             prefix,
@@ -1186,6 +1208,7 @@ fn split_at_missing_dots(text: &[u8], elements: &[Range<usize>]) -> Vec<Range<us
     // Number of terms since the start or the last mark: subject, predicate, object.
     let (mut start, mut terms) = (0, 0);
     for (index, element) in elements.iter().enumerate() {
+        // At 4, the statement has another shape, and no dot is added.
         terms = match &text[element.clone()] {
             b"," if terms == 3 => 2,
             b";" if terms < 4 => 1,

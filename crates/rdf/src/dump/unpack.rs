@@ -31,9 +31,11 @@ impl Layer {
     fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            // `BZh1` alone may begin a text. The digits of pi that follow begin a block.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            // An archive without members begins with its end record (5, 6).
             [b'P', b'K', 3 | 5, 4 | 6, ..] => Some(Self::Zip),
             _ => (head.get(257..262) == Some(b"ustar")).then_some(Self::Tar),
         }
@@ -351,6 +353,7 @@ impl Extraction<'_> {
         member: &str,
     ) -> io::Result<()> {
         let extracted = content.and_then(|content| {
+            // A member with such a name would be written outside of the folder.
             if leads_outside(member) {
                 return Err(Refusal::MemberPath {
                     name: member.to_owned(),
@@ -470,6 +473,7 @@ fn unpack_file(
 ) -> io::Result<()> {
     let (head, _) = peek(&file, 4)?;
     io::Seek::rewind(&mut &file)?;
+    // The directory of a zip archive is at its end, so it needs a file rather than a stream.
     if Layer::detect(&head) == Some(Layer::Zip) {
         if is_office_document(&file) {
             if context.tables.is_none() {
@@ -506,6 +510,7 @@ fn unpack(
         context.document(reader, name, names);
         return Ok(());
     };
+    // A workbook in an archive is one document, although it is a zip file.
     let is_workbook = layer == Layer::Zip && context.tables.is_some() && is_workbook_name(name);
     if let Some(&outer) = layers
         .iter()
@@ -605,6 +610,7 @@ fn each_tar_file(
     let mut long_name = None;
     // Raw mode: otherwise the library reads names of any length, and the holes of sparse files as zeros.
     for (count, entry) in archive.entries()?.raw(true).enumerate() {
+        // Folders and links count as well: an archive may consist of them.
         if count >= limit {
             return Err(Refusal::MemberCount { limit }.into());
         }
@@ -693,6 +699,7 @@ fn each_zip_file(
     for index in 0..archive.len() {
         let entry = match archive.by_index(index) {
             Ok(entry) => entry,
+            // The library has no kind of error for it, and the text may begin with a capital letter.
             Err(zip::result::ZipError::UnsupportedArchive(reason))
                 if reason.contains("assword") =>
             {
@@ -704,13 +711,16 @@ fn each_zip_file(
                 continue;
             }
         };
+        // The members of a zip bomb share their bytes (D. Fifield, *A better zip bomb*, WOOT 2019).
         bytes_left = bytes_left
             .checked_sub(entry.compressed_size())
             .ok_or(Refusal::OverlappingMembers)?;
         if entry.is_dir() || entry.is_symlink() {
             continue;
         }
+        // The library decodes names without the mark of UTF-8 as CP437, but many programs do not set the mark.
         let member = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        // The library reads the file itself, so compressed bytes are counted here.
         budget
             .consumed
             .set(budget.consumed.get() + entry.compressed_size());
@@ -796,6 +806,7 @@ fn member_document(
 
 fn leads_outside(member: &str) -> bool {
     member.starts_with(['/', '\\'])
+        // `C:` begins an absolute path of Windows.
         || member.contains(':')
         || member.split(['/', '\\']).any(|part| part == "..")
 }

@@ -245,6 +245,7 @@ impl<R> LimitGuard<R> {
                 MarkupState::Tag(Some(quote)) | MarkupState::EndTag(Some(quote)) => [quote; 3],
                 MarkupState::Tag(None) | MarkupState::EndTag(None) => [b'>', b'"', b'\''],
                 _ => {
+                    // Each byte may change the state.
                     self.byte(text[place], 0)?;
                     self.token += 1;
                     self.check_token()?;
@@ -267,6 +268,7 @@ impl<R> LimitGuard<R> {
                 _ => {}
             }
             if let Some(found) = found {
+                // `/>` ends an empty element. The slash may have been in the read before.
                 let previous = if found == 0 {
                     self.last
                 } else {
@@ -415,6 +417,7 @@ impl Prolog<'_> {
         let mut out = text[..declaration.start].to_vec();
         out.extend_from_slice(b"<!DOCTYPE rdf [");
         for (index, (name, value)) in self.entities.iter().enumerate() {
+            // The first declaration of an entity is binding (XML 1.0, 4.2).
             if self.entities[..index]
                 .iter()
                 .any(|(earlier, _)| earlier == name)
@@ -426,6 +429,7 @@ impl Prolog<'_> {
                     reason: format!("the entity &{}; contains markup", super::shorten(name)),
                 });
             }
+            // All line breaks of the declaration follow its end, so none may remain here.
             let value = value
                 .replace('>', "&gt;")
                 .replace('"', "&quot;")
@@ -481,6 +485,7 @@ fn read_prolog(bytes: &[u8], whole: bool) -> Result<Option<Prolog<'_>>, Refusal>
             .any(|mark| mark.starts_with(rest))
             && !whole
         {
+            // The end of these bytes may cut the mark.
             return Ok(None);
         } else {
             return Ok(Some(Prolog {
@@ -518,6 +523,7 @@ fn declared_entities(declaration: &str) -> Result<Option<(Entities<'_>, &str)>, 
             b']' => (inside, rest) = (false, after),
             b'>' if inside => rest = after,
             b'>' => return Ok(Some((entities, after))),
+            // A bracket in quotes ends nothing.
             quote @ (b'"' | b'\'') => {
                 let Some(end) = after.find(char::from(quote)) else {
                     return Ok(None);
@@ -593,6 +599,7 @@ fn entity_lengths(
                 limit: limits.entity_bytes,
             });
         }
+        // The first declaration is binding.
         lengths.entry((*name).to_owned()).or_insert(expanded);
     }
     Ok(lengths)
@@ -614,6 +621,7 @@ fn expand_entities(entities: &Entities<'_>) -> FxHashMap<String, String> {
 
 /// Returns the largest factor by which entities expand a token.
 fn max_amplification(entities: &FxHashMap<String, u64>) -> usize {
+    // A reference has two more characters than the name.
     let factors = entities
         .iter()
         .map(|(name, expanded)| expanded.div_ceil(name.len() as u64 + 2));

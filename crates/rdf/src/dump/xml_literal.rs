@@ -17,6 +17,7 @@ pub(super) fn canonical_xml(text: &str) -> Option<String> {
         return None;
     }
     let mut reader = Reader::from_str(text);
+    // Canonical XML has no empty-element tags.
     reader.config_mut().expand_empty_elements = true;
     let mut writer = CanonicalWriter::default();
     loop {
@@ -26,6 +27,7 @@ pub(super) fn canonical_xml(text: &str) -> Option<String> {
                 writer.end(std::str::from_utf8(end.name().into_inner()).ok()?);
             }
             Event::Text(content) => writer.text(&content.unescape().ok()?),
+            // Canonical XML has the text in place of CDATA sections.
             Event::CData(content) => writer.text(std::str::from_utf8(&content).ok()?),
             Event::Comment(content) => {
                 writer.markup("<!--", std::str::from_utf8(&content).ok()?, "-->");
@@ -55,6 +57,7 @@ struct CanonicalWriter {
 impl CanonicalWriter {
     fn start(&mut self, start: &BytesStart<'_>) -> Option<()> {
         let (mut namespaces, mut attributes) = (Namespaces::new(), Vec::new());
+        // Namespaces may be declared twice here (see the module documentation), which the checks would reject.
         for attribute in start.attributes().with_checks(false) {
             let attribute = attribute.ok()?;
             let key = std::str::from_utf8(attribute.key.into_inner()).ok()?;
@@ -84,6 +87,7 @@ impl CanonicalWriter {
             };
             sorted.push((namespace, key, value));
         }
+        // By namespace, then by name. Attributes without a namespace come first.
         sorted.sort();
         sorted.dedup_by(|one, other| one.1 == other.1);
         let mut used: Vec<String> = sorted
@@ -91,6 +95,7 @@ impl CanonicalWriter {
             .filter_map(|(_, key, _)| Some(key.split_once(':')?.0.to_owned()))
             .filter(|prefix| prefix != "xml")
             .collect();
+        // The default namespace applies to elements, not to attributes (Namespaces in XML 1.0, 6.2).
         let prefix = match name.split_once(':') {
             Some((prefix, _)) => prefix,
             None => "",
@@ -107,6 +112,7 @@ impl CanonicalWriter {
                 prefix => self.namespace(prefix)?,
             }
             .to_owned();
+            // An ancestor may have declared the same (Exclusive XML Canonicalization, section 3).
             if find_namespace(&self.written, &prefix).unwrap_or_default() != namespace {
                 let colon = if prefix.is_empty() { "" } else { ":" };
                 self.attribute(&format!("xmlns{colon}{prefix}"), &namespace);

@@ -191,6 +191,7 @@ impl ScopeGuard {
             Attribute::Namespace { prefix_bytes } => {
                 self.own.namespaces += 1;
                 self.own.prefix_bytes += prefix_bytes;
+                // ` xmlns:=""` has ten characters.
                 self.own.attribute_bytes += prefix_bytes + self.value_bytes + 10;
                 self.own.longest = self.own.longest.max(length);
                 self.has_own = true;
@@ -205,6 +206,7 @@ impl ScopeGuard {
     }
 
     fn expanded_value(&self) -> u64 {
+        // What is held is longer than the limit already.
         if self.value_bytes > self.value.len() as u64 {
             return self.value_bytes;
         }

@@ -191,6 +191,7 @@ impl<R: Read> TagRewriter<R> {
         let pending = std::mem::take(&mut self.pending);
         let mut done = self.process(&pending);
         if self.is_ended {
+            // The parser reports what is no complete token.
             self.copy(&pending[done..]);
             done = pending.len();
         }
@@ -350,9 +351,11 @@ impl<R: Read> TagRewriter<R> {
     /// Returns the changes of a start tag in their order.
     fn edits(&mut self, tag: &[u8], is_empty: bool) -> Vec<Edit> {
         let direction = self.directions.last().and_then(|direction| direction.value);
+        // There is no attribute, and no direction to inherit.
         if direction.is_none() && memchr::memchr(b'=', tag).is_none() {
             return Vec::new();
         }
+        // The vector is reused, because documents have millions of tags.
         let mut attributes = std::mem::take(&mut self.attributes);
         attributes.clear();
         // The parser reports the error of a tag that is not well-formed.
@@ -371,6 +374,7 @@ impl<R: Read> TagRewriter<R> {
         is_empty: bool,
         inherited: Option<&'static str>,
     ) -> Vec<Edit> {
+        // A prefix may be declared after the attribute that uses it.
         for attribute in attributes {
             self.declare(&tag[attribute.name.clone()], &tag[attribute.value.clone()]);
         }
@@ -383,6 +387,7 @@ impl<R: Read> TagRewriter<R> {
             let replacement = match name.iter().position(|&byte| byte == b':') {
                 _ if name == b"xml:lang" => self.repaired_tag(value),
                 _ if name == b"xml:base" => self.repaired_iri(value),
+                // Also `xmlns`: declarations stay as they are.
                 _ if name.starts_with(b"xml") => None,
                 None => {
                     let text = self.add_rdf_prefix(tag, attribute, attributes, &mut declarations);
@@ -485,11 +490,13 @@ impl<R: Read> TagRewriter<R> {
             .iter()
             .rev()
             .filter(|binding| binding.namespace == namespace);
+        // An inner element may have declared the prefix for another namespace.
         if let Some(binding) = bindings.find(|binding| self.namespace(&binding.prefix) == namespace)
         {
             return Some(binding.prefix.clone());
         }
         let prefix = namespace.own_prefix().as_bytes();
+        // The document uses the prefix for another namespace.
         if self.bindings.iter().any(|binding| binding.prefix == prefix) {
             return None;
         }
@@ -520,6 +527,7 @@ impl<R: Read> TagRewriter<R> {
         declarations: &mut Vec<u8>,
     ) -> Vec<u8> {
         let (name, value) = (&tag[attribute.name.clone()], &tag[attribute.value.clone()]);
+        // The parser ends the file at an attribute that is written twice.
         let is_repeated = attributes.iter().any(|other| {
             let other = &tag[other.name.clone()];
             let Some(colon) = other.iter().position(|&byte| byte == b':') else {
@@ -571,6 +579,7 @@ impl<R: Read> TagRewriter<R> {
                 }
             }
             Some("Collection" | "Triple") => {}
+            // Other values are read as `Literal` (RDF 1.1 XML Syntax, parseTypeOtherPropertyElt).
             _ if is_empty => {}
             _ => self.literal = Some(self.depth),
         }
@@ -693,6 +702,7 @@ impl<R: Read> TagRewriter<R> {
 
 impl<R: Read> Read for TagRewriter<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // A chunk may contain a part of a tag only.
         while self.position == self.ready.len() {
             if self.is_ended {
                 return Ok(0);

@@ -51,6 +51,7 @@ pub(super) fn sort_terms(terms: &TermTable) -> Vec<u32> {
             depth: 0,
         })
     });
+    // A stack of groups, not recursion: common beginnings of texts may be long.
     while let Some(group) = groups.pop() {
         sort_group(terms, &mut keys, group, &mut groups);
     }
@@ -76,6 +77,7 @@ fn sort_group(
     }
     // Shorter texts are padded with zeros, so the length decides between equal keys.
     keys.sort_unstable_by_key(|key| (key.bytes, key.length));
+    // Sorted after the loop, which borrows the keys.
     let mut same_text = Vec::new();
     each_tie(keys, |tie| {
         if keys[tie.start].length as usize > KEY_BYTES {

@@ -123,6 +123,7 @@ impl ExternalGraphBuilder {
 
     /// Returns true if a triple can be added. A triple term beyond the limit is a failure.
     fn accepts(&mut self, triple: OxTripleRef<'_>) -> bool {
+        // Runs are merged by the texts of their terms, and a triple term has none.
         if self.failure.is_none() && !self.runs.is_empty() && triple.object.is_triple() {
             self.reject_triple_terms();
         }
@@ -142,8 +143,10 @@ impl ExternalGraphBuilder {
             return;
         }
         for (label, number) in self.run.take_blank_nodes() {
+            // A label that occurred in an earlier run has its number already.
             self.blank_nodes.entry(label_hash(&label)).or_insert(number);
         }
+        // Blank nodes of different runs must have different numbers.
         let next = TripleGraphBuilder::with_blank_count(self.run.blank_count);
         let run = std::mem::replace(&mut self.run, next);
         let written = self
@@ -161,6 +164,7 @@ impl ExternalGraphBuilder {
     }
 
     fn reject_triple_terms(&mut self) {
+        // Its triples are of no use any more, so their memory is released.
         self.run = TripleGraphBuilder::new();
         self.failure = Some(unsupported_triple_terms());
     }
@@ -186,6 +190,7 @@ impl TripleSink for ExternalGraphBuilder {
             return;
         }
         if !self.blank_nodes.is_empty() {
+            // Triple terms may contain blank nodes as well, but are a failure after the first run.
             if let oxrdf::NamedOrBlankNodeRef::BlankNode(node) = triple.subject {
                 self.recall(node.as_str());
             }
@@ -200,6 +205,7 @@ impl TripleSink for ExternalGraphBuilder {
 
 /// Half of the SHA-256 of a label: 128 bits.
 fn label_hash(label: &str) -> [u8; 16] {
+    // Labels with equal hashes would become one node, and whoever wrote the file chose the labels.
     let mut hash = [0; 16];
     hash.copy_from_slice(&Sha256::digest(label)[..16]);
     hash
@@ -246,6 +252,7 @@ impl SortedRuns {
         let mut mapped = Vec::with_capacity(runs.len());
         for (run, table) in runs.iter().zip(&merged.tables) {
             mapped.push(self.map_triples(run, table)?);
+            // Removed as soon as possible, because the merge takes several times the space of the graph.
             fs::remove_file(run)?;
             fs::remove_file(table)?;
         }
@@ -253,6 +260,7 @@ impl SortedRuns {
         for path in mapped {
             fs::remove_file(path)?;
         }
+        // The order of `TripleGraph::to_compact`.
         write_number(out, u64::from(merged.term_count))?;
         move_content(&merged.sizes, out)?;
         write_number(out, merged.text_bytes)?;
@@ -288,6 +296,7 @@ impl SortedRuns {
         let mut buffer = Vec::new();
         while let Some(mut top) = heads.peek_mut() {
             let head = &mut top.0;
+            // The default of `last` equals an empty IRI.
             if next == 0 || !head.is_same_term(&last) {
                 if next == u32::MAX {
                     return Err(io::Error::other(
@@ -306,6 +315,7 @@ impl SortedRuns {
                 last.copy(head);
             }
             table_files[head.run].write_all(&(next - 1).to_le_bytes())?;
+            // The first of the heap was changed in place. It is sorted in again when `top` is dropped.
             if !head.read(&mut cursors[head.run])? {
                 PeekMut::pop(top);
             }
@@ -388,6 +398,7 @@ fn write_number(out: &mut dyn Write, value: u64) -> io::Result<()> {
 
 /// Returns the common number of a term of a run. The table has four bytes for each term of the run.
 fn read_table(table: &[u8], id: super::TermId) -> super::TermId {
+    // The cursor has checked that the run has this term.
     let place = 4 * id.index();
     super::TermId(u32::from_le_bytes([
         table[place],

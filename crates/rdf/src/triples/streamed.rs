@@ -158,6 +158,7 @@ impl StreamedGraph {
             match term {
                 TermRef::Iri(text) if text < iri => {}
                 TermRef::Iri(text) if text == iri => return Ok(Some(id)),
+                // IRIs come first and are sorted, so the IRI cannot follow.
                 _ => return Ok(None),
             }
         }
@@ -181,6 +182,7 @@ impl StreamedGraph {
             }
             ids.push(triple.object);
         }
+        // Predicates are few: sorted on their own, they do not make `ids` longer by one for each triple.
         let mut predicates: Vec<TermId> = triples.iter().map(|triple| triple.predicate).collect();
         predicates.sort_unstable();
         predicates.dedup();
@@ -205,6 +207,7 @@ impl StreamedGraph {
             };
         }
         Ok(Some((
+            // The order of identifiers is the same here, so the triples are still sorted.
             TripleGraph::from_parts(terms, Vec::new(), triples),
             ids,
         )))
@@ -305,9 +308,12 @@ impl GraphParts {
         let tried = self.waiting.len().min(self.tried);
         let mut length = tried;
         while length > 0 {
+            // A single triple is taken whatever its size, so that reading goes on and the loop ends.
             let bytes = if length == 1 { u64::MAX } else { self.bytes };
             if let Some((part, _)) = graph.select(&self.waiting[..length], bytes)? {
                 self.waiting.drain(..length);
+                // Each attempt reads terms again, so the next part begins with a number of triples that is likely to
+                // fit.
                 self.tried = if length < tried {
                     length
                 } else {
@@ -341,12 +347,14 @@ impl Header {
                 Kind::Blank => blanks += 1,
                 _ => {}
             }
+            // At most 2³² terms of 64 MiB each: the sum fits in 64 bits.
             bytes += size.bytes();
         }
         let arena = read_number(input)?;
         if arena != bytes {
             return Err(malformed_graph("the texts have another length"));
         }
+        // Terms are sorted by kind, so these counts are positions.
         Ok(Self {
             term_count,
             first_blank: iris,
@@ -373,6 +381,7 @@ impl TermSize {
             text: read_u32(input, "a term is too long")?,
             suffix: read_u32(input, "a term is too long")?,
         };
+        // So many bytes are allocated before they are read.
         if size.bytes() > MAX_TERM_BYTES {
             return Err(malformed_graph("a term is too long"));
         }
@@ -397,6 +406,7 @@ impl TermCursor {
     /// Creates a cursor from two readers of the same compact form: one for the lengths, one for the texts.
     pub(super) fn new(sizes: CompactSource, texts: CompactSource) -> io::Result<Self> {
         let (mut sizes, mut texts) = (buffer_source(sizes), buffer_source(texts));
+        // The texts follow the lengths.
         Header::read(&mut texts)?;
         let end = read_u32(&mut sizes, "too many terms")?;
         Ok(Self {
@@ -516,6 +526,7 @@ impl Iterator for TripleCursor {
         self.left = self.left.checked_sub(1)?;
         let triple = self.read();
         if triple.is_err() {
+            // The position in the bytes is uncertain.
             self.left = 0;
         }
         Some(triple)

@@ -42,6 +42,7 @@ impl TripleTermTable {
         }
         let mut levels: Vec<Vec<usize>> = Vec::new();
         let mut depths: Vec<usize> = Vec::with_capacity(self.terms.len());
+        // A triple term is interned after the one that it contains, whose depth is known therefore.
         for (index, [.., object]) in self.terms.iter().enumerate() {
             let depth = if object & TRIPLE_TERM_BIT == 0 {
                 0
@@ -54,6 +55,7 @@ impl TripleTermTable {
         }
         rank.resize(rank.len() + self.terms.len(), 0);
         let mut sorted = Vec::with_capacity(self.terms.len());
+        // Terms of a level refer to earlier levels only, which have their ranks.
         for level in levels {
             let mut triples = Vec::with_capacity(level.len());
             for index in level {
@@ -106,6 +108,7 @@ pub(super) fn read(input: &mut &[u8], others: usize) -> Option<Vec<Triple>> {
             *id = u32::try_from(read_leb128(input)?).ok()?;
         }
         let [subject, predicate, object] = ids;
+        // An object before this term excludes cycles.
         if subject.max(predicate) as usize >= others || object as usize >= others + index {
             return None;
         }

@@ -441,6 +441,7 @@ impl EncodingJob<'_> {
     /// Encodes groups until none is left. Returns the matrices of this thread, each with the index of its text.
     fn run(&self) -> ort::Result<Vec<(usize, Matrix)>> {
         let mut done = Vec::new();
+        // Each index is taken once, and the results are joined: no other order matters.
         while let Some(group) = self.groups.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             self.model
                 .encode_group(self.tower, self.texts, group, self.keep, &mut done)?;
@@ -462,6 +463,7 @@ impl Batches {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (length, place) in places {
             match (groups.last_mut(), self) {
+                // Lengths ascend, so this text is the longest, to which the others are padded.
                 (Some(group), Self::UpTo(most)) if (group.len() + 1) * length <= most => {
                     group.push(place)
                 }
@@ -591,6 +593,7 @@ fn fingerprint(
     min_letters: usize,
 ) -> Result<String, ModelError> {
     let mut digest = Sha256::new();
+    // Vectors of models without this setting keep their fingerprint.
     if min_letters > 0 {
         digest.update(format!("letters {min_letters} "));
     }
@@ -680,6 +683,7 @@ fn external_file_names(graph: &[u8]) -> BTreeSet<&str> {
 /// Returns the file name of the entry whose key begins at `place`. `None`: it is no entry of `external_data`.
 fn parse_location(graph: &[u8], place: usize) -> Option<&str> {
     let before = &graph[place.saturating_sub(3)..place];
+    // The length of the entry is between its tag and the key: one byte or two.
     let framed = before
         .iter()
         .rev()
@@ -692,6 +696,7 @@ fn parse_location(graph: &[u8], place: usize) -> Option<&str> {
 
 /// Parses a protobuf varint; returns the number and the remaining bytes.
 fn parse_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    // Four bytes have 28 bits: no name is that long, and the shifts below cannot overflow.
     let end = bytes.iter().take(4).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end]
         .iter()

@@ -315,6 +315,7 @@ fn build_session(
         .with_inter_threads(1)?
         .with_optimization_level(GraphOptimizationLevel::All)?;
     if let Some(ordinal) = gpu {
+        // Without `error_on_failure`, ONNX Runtime would use the CPU, and nobody would notice.
         let cuda = ep::CUDA::default()
             .with_device_id(ordinal as i32)
             .build()

@@ -91,6 +91,7 @@ impl StaticModel {
         let file = fs::read(&path).map_err(|cause| ModelError::file(&path, cause))?;
         let mut tokenizer =
             Tokenizer::from_bytes(&file).map_err(|cause| ModelError::file(&path, cause))?;
+        // The file may set truncation and padding, but texts are cut by `Limits`.
         tokenizer
             .with_truncation(None)
             .map_err(|cause| ModelError::file(&path, cause))?;
@@ -148,6 +149,7 @@ impl StaticModel {
 
     /// Returns the tokens of a text that have vectors, at most `max` of all its tokens, and the number of all these.
     fn tokens(&self, text: &str, max: usize) -> Result<(Vec<u32>, usize), EncodeError> {
+        // As in model2vec, before the text is tokenized: the rest of a long text takes no time.
         let end = match text.char_indices().nth(self.limits.characters) {
             Some((end, _)) => end,
             None => text.len(),

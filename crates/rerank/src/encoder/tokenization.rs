@@ -177,6 +177,7 @@ impl TextTokenizer {
         {
             let mut cut = self.tokenize_part(number, part, body.is_empty())?;
             if let Some(most) = passage.pieces_a_part {
+                // The prompt does not count as a part of the passage.
                 let prompt = cut
                     .iter()
                     .take_while(|(_, origin)| origin.is_none())
@@ -214,6 +215,7 @@ impl TextTokenizer {
             (prompt.to_owned(), text.to_owned())
         };
         let whole = format!("{prompt}{text}");
+        // Nothing is cut before a prompt, which begins with no space: offsets count from its beginning.
         let encoding = self.tokenizer.encode(whole.trim(), false)?;
         Ok(encoding
             .get_ids()
@@ -236,6 +238,7 @@ impl TextTokenizer {
             [&self.before, &self.behind].map(|ids| ids.iter().map(|&id| (id, None)));
         let mut all: Vec<_> = before.chain(body).chain(behind).collect();
         if let Some(marker) = self.marker {
+            // After the first special token, as in ColBERT: `[CLS] [Q] …`.
             all.insert(all.len().min(1), (marker, None));
         }
         let prompt = all

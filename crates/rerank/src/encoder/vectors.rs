@@ -53,6 +53,7 @@ impl Pooling {
                 None => vec![0.0; columns],
             },
             Self::Max => {
+                // As in sentence-transformers, where masked tokens have this value.
                 let mut greatest = vec![-1e9; columns];
                 for (_, row) in chosen {
                     for (greatest, value) in greatest.iter_mut().zip(row) {
@@ -90,6 +91,7 @@ fn average_rows<'r>(
             .zip(row)
             .for_each(|(sum, value)| *sum += weight * value);
     }
+    // The same lower bound as in sentence-transformers: a text without a counted token has the vector 0.
     let divisor = divisor(f32::max(weights, 1e-9));
     sum.iter_mut().for_each(|value| *value /= divisor);
     sum
@@ -376,6 +378,7 @@ pub(super) fn term_weights(logits: &[f32], terms: usize, pooling: TermPooling) -
     if weighted.len() > MAX_TERMS {
         weighted.select_nth_unstable_by(MAX_TERMS, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         weighted.truncate(MAX_TERMS);
+        // In the order without a maximum.
         weighted.sort_unstable_by_key(|(term, _)| *term);
     }
     weighted
@@ -405,6 +408,7 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
 /// Normalises each row to length 1; a row of zeros is unchanged.
 pub(super) fn normalize(rows: &mut [f32], columns: usize) {
     for row in rows.chunks_exact_mut(columns) {
+        // The lower bound of PyTorch's `normalize`.
         let length = dot(row, row).sqrt().max(1e-12);
         row.iter_mut().for_each(|value| *value /= length);
     }

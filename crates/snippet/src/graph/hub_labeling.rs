@@ -145,6 +145,7 @@ impl<G: UndirectedGraph, M: FnMut(u64) -> bool> Search<G, M> {
                 }
             }
         }
+        // Only the entries of this search: the table is as long as the graph.
         for place in 0..self.labels[root as usize].len() {
             self.to_hub[self.labels[root as usize][place].hub as usize] = u32::MAX;
         }

@@ -106,6 +106,7 @@ impl GroupSteiner<'_> {
             let mut nearest: FxHashMap<u32, u32> = FxHashMap::default();
             let ends = group
                 .iter()
+                // To connect a link, its second end costs one step more.
                 .flat_map(|&(a, b)| [(a, u32::from(a != b)), (b, u32::from(a != b))]);
             for (entry, more) in
                 ends.flat_map(|(node, more)| self.labels.label(node).iter().map(move |e| (e, more)))
@@ -302,6 +303,7 @@ impl<'s> Growth<'s> {
                 .path(node, hub)
                 .into_iter()
                 .rev()
+                // The hub is the end of both halves.
                 .skip(1),
         );
         for step in path.windows(2) {
@@ -333,6 +335,7 @@ pub fn set_cover(sets: &[Vec<u32>]) -> Vec<(usize, Vec<u32>)> {
             .copied()
             .filter(|element| !covered.contains(element))
             .collect();
+        // Sets only lose new elements: an entry whose number is unchanged is the greatest.
         if new.len() == bound && bound > 0 {
             covered.extend(new.iter().copied());
             chosen.push((place, new));

@@ -138,6 +138,7 @@ impl NodeCount for LinkGraph {
 
 impl EdgeCount for LinkGraph {
     fn edge_count(&self) -> usize {
+        // Each link is in the rows of both ends.
         self.targets.len() / 2
     }
 }

@@ -165,6 +165,7 @@ pub(super) fn cover(sets: &[KeywordSet], weights: &[f64], limit: usize) -> Vec<K
     let mut sets: Vec<KeywordSet> = if is_exact {
         sets.iter()
             .copied()
+            // A set that another one contains is never needed.
             .filter(|set| !sets.iter().any(|other| is_proper_subset(*set, *other)))
             .collect()
     } else {
@@ -323,6 +324,7 @@ impl Chooser<'_> {
             for (bit, &set) in cover.iter().enumerate() {
                 for &place in self.group(set) {
                     for end in self.roles.ends(self.roles.triple(place)) {
+                        // At most 64 sets: each set of a cover adds a keyword.
                         *near.entry(end).or_default() |= 1 << bit;
                     }
                 }

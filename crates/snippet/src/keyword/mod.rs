@@ -90,6 +90,7 @@ impl<F: Fn(&str) -> KeywordSet> KeywordMatcher for LabelMatcher<F> {
         }
         for id in graph.iris() {
             matches[id.index()] = match (labels.label_term(id), graph.term(id)) {
+                // Labels are literals, which were matched before.
                 (Some(label), _) => matches[label.index()],
                 (None, TermRef::Iri(iri)) => (self.0)(local_name(iri)),
                 (None, _) => KeywordSet::NONE,

@@ -343,6 +343,7 @@ impl<'w> Objective<'w> {
 
     fn pattern_gain(&self, triple: Triple) -> f64 {
         match self.would_show(triple) {
+            // Only the entity that shows most of a pattern counts.
             [Some(a), Some(b)] if a.0 == b.0 => self.element_gain(a.0, a.1.max(b.1)),
             ends => ends
                 .into_iter()

@@ -78,6 +78,7 @@ impl LazyQueue {
                 continue;
             }
             let now = gain(top.triple);
+            // Exact comparison: a gain that has not changed is computed by the same operations.
             if now == top.gain {
                 self.chosen[place] = true;
                 return (now > 0.0).then_some(top);

@@ -55,6 +55,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
 
     fn piece(&mut self, mut entity: u32) -> u32 {
         while let Some(&lead) = self.parents.get(&entity) {
+            // Path halving: later searches are shorter.
             if let Some(&further) = self.parents.get(&lead) {
                 self.parents.insert(entity, further);
             }
@@ -122,6 +123,7 @@ impl<'s, 'g> Assembly<'s, 'g> {
             .collect();
         while let Some((bound, Reverse(place))) = heap.pop() {
             let value = self.value(place);
+            // Values only shrink: an entry whose value is unchanged is the greatest.
             if value > 0 && value == bound {
                 self.choose(place);
             } else if value > 0 {

@@ -51,6 +51,7 @@ impl Selection<'_, '_> {
             .filter(|(goal, _)| **goal < self.goals.first_keyword)
         {
             implied.extend(
+                // All members of a link pattern have the same patterns at their ends.
                 members
                     .iter()
                     .take(1)
@@ -65,6 +66,7 @@ impl Selection<'_, '_> {
             }
         }
         let mut groups: Vec<(u32, Vec<Member>)> = groups.into_iter().collect();
+        // The order of a hash map must not decide ties.
         groups.sort_unstable_by_key(|(goal, _)| *goal);
         groups.into_iter().map(|(_, members)| members).collect()
     }
@@ -123,6 +125,7 @@ impl Remaining {
                     rest.links += 2;
                 }
             }
+            // Each triple is counted at its subject alone, because all entities are visited.
             rest.each_goal(selection, entity, goals, Direction::Outgoing, |served| {
                 *served += 1
             });

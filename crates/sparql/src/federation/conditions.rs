@@ -20,8 +20,10 @@ pub(super) fn portable_condition(filter: &Expression) -> Option<Expression> {
     match filter {
         Expression::And(a, b) => match (portable_condition(a), portable_condition(b)) {
             (Some(a), Some(b)) => Some(Expression::And(Box::new(a), Box::new(b))),
+            // Without one of its parts, the condition holds for more rows, which is allowed.
             (one, other) => one.or(other),
         },
+        // Without one of its parts, rows would be missing.
         Expression::Or(a, b) => Some(Expression::Or(
             Box::new(portable_condition(a)?),
             Box::new(portable_condition(b)?),

@@ -61,6 +61,7 @@ impl Restriction {
         if literal.language().is_some() {
             return Self::Text;
         }
+        // The store keeps the text of such a literal, as others do.
         if canonical_literal(literal).is_none() {
             return Self::Term;
         }
@@ -119,6 +120,7 @@ impl JoinRequest {
         let places: Vec<usize> = (0..keys.len())
             .filter(|place| restrictions[*place] == Restriction::Term)
             .collect();
+        // Rows may differ in the values of conditions only.
         let mut seen = FxHashSet::default();
         let sent = rows.iter().map(|row| {
             places
@@ -200,6 +202,7 @@ fn restricting_condition<'l>(
                 .cloned()
                 .map(Expression::from)
                 .collect();
+            // It is serialized as one `=` for each value.
             return Some(Expression::In(Box::new(key.clone().into()), values));
         }
         Restriction::Text => (

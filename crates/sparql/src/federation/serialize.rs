@@ -255,6 +255,7 @@ fn format_aggregate(call: &AggregateExpression) -> String {
             AggregateFunction::GroupConcat {
                 separator: Some(separator),
             } => {
+                // A literal is written with the necessary escapes.
                 let separator = Literal::new_simple_literal(separator);
                 format!(
                     "GROUP_CONCAT({distinct}{}; SEPARATOR = {separator})",

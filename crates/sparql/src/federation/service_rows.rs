@@ -193,6 +193,7 @@ impl ServiceRows {
         loop {
             if from < state.rows.len() {
                 let end = state.rows.len().min(from + MAX_BATCH_ROWS);
+                // Copied, because several readers may read them.
                 return Ok(state.rows[from..end].to_vec());
             }
             if let Some(failure) = state.failure.clone() {
@@ -288,6 +289,7 @@ struct FinishGuard<'f>(&'f ServiceRows);
 
 impl Drop for FinishGuard<'_> {
     fn drop(&mut self) {
+        // First, so that readers do not take the rows for complete.
         drop(PanicGuard(self.0));
         self.0.finish();
     }
@@ -347,6 +349,7 @@ impl Requester<'_> {
         let QueryResults::Solutions(solutions) = results else {
             return Ok(());
         };
+        // Without a buffer: bindings are computed only as fast as the workers take blocks.
         let (sender, receiver) = sync_channel(0);
         let receiver = Mutex::new(receiver);
         let mut not_requested = thread::scope(|scope| {
@@ -419,6 +422,7 @@ impl Requester<'_> {
     /// Adapts the size of the next block to the duration of a request.
     fn adapt_block_size(&self, rows: usize, took: Duration) {
         let size = self.size.load(Ordering::Relaxed);
+        // A block that was not full is no measure of full ones.
         if took < MAX_FAST_RESPONSE_TIME && rows >= size {
             self.size
                 .store((size * 2).min(MAX_BLOCK_ROWS), Ordering::Relaxed);
@@ -726,6 +730,7 @@ impl Blocks<'_, '_, '_> {
         if self.is_complete {
             return;
         }
+        // Tried once. Whatever its outcome, the bindings need not be collected further.
         if self.sent == BLOCKS_BEFORE_FULL_REQUEST
             && let Some(requested) = self.requested.take()
             && self.requester.request_all(&service, &requested)
@@ -750,6 +755,7 @@ impl Blocks<'_, '_, '_> {
     /// Sends a block. This thread sends the first one, whose duration sets the size of the next. Workers send the others.
     fn send_block(&mut self, block: Block) {
         self.sent += 1;
+        // With a variable, the blocks are for different services, whose times differ.
         if self.sent == 1 && matches!(self.requester.job.target, Target::Constant(_)) {
             return self.requester.request_block(&block);
         }

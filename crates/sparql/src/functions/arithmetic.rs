@@ -374,6 +374,7 @@ fn compare_decimal_texts(left: &str, right: &str) -> Ordering {
     }
     let (is_negative, integer, fraction) = parts(left);
     let (is_other_negative, other_integer, other_fraction) = parts(right);
+    // Without leading zeros, the longer integer is larger.
     let magnitude = integer
         .len()
         .cmp(&other_integer.len())
@@ -412,6 +413,7 @@ pub(super) fn divide(left: &Term, right: &Term) -> Option<Term> {
             Decimal::from(total_months(a)).checked_div(Decimal::from(total_months(b)))?
         }
         (Value::Days(a), Value::Days(b)) => total_seconds(a).checked_div(total_seconds(b))?,
+        // A decimal, in which the quotient would be computed, cannot be infinite.
         (Value::Days(_), Value::Float(_) | Value::Double(_)) if is_infinite(right) => {
             return Some(Value::Days(DayTimeDuration::default()).into_term());
         }
@@ -514,12 +516,15 @@ fn decimal_of(value: f64) -> Option<Decimal> {
     let bits = value.to_bits();
     let exponent = i32::try_from(bits >> 52 & 0x7ff).ok()?;
     let fraction = bits & ((1 << 52) - 1);
+    // The mantissa is taken as an integer: the exponent of IEEE 754 is reduced by its bias and by 52.
+    // Zero marks subnormal numbers, which lack the leading bit.
     let (mantissa, exponent) = match exponent {
         0 => (fraction, -1074),
         _ => (fraction | 1 << 52, exponent - 1075),
     };
     let mantissa = u128::from(mantissa);
     let units = if exponent >= 0 {
+        // 53 bits are shifted by at most 74, so none is lost.
         let exponent = u32::try_from(exponent).ok().filter(|it| *it < 75)?;
         (mantissa << exponent).checked_mul(DECIMAL_UNITS)?
     } else {
@@ -615,6 +620,7 @@ pub(super) fn to_months(term: &Term) -> Option<Term> {
     let Some(duration) = Value::from_term(term).and_then(Value::duration) else {
         return to_duration(term);
     };
+    // A duration is stored as its months, then its seconds.
     let bytes = duration.to_be_bytes();
     let (months, _) = bytes.split_first_chunk()?;
     Some(Value::Months(YearMonthDuration::from_be_bytes(*months)).into_term())

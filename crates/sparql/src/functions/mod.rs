@@ -206,6 +206,7 @@ impl Rewriter {
             Expression::Equal(a, b) if is_large_literal(a) || is_large_literal(b) => {
                 let operands = vec![(**a).clone(), (**b).clone()];
                 let compared = self.comparison("equal", operands, |order| order == Ordering::Equal);
+                // Oxigraph is faster. Where it fails, the other function decides.
                 *expression =
                     Expression::Coalesce(vec![mem::replace(expression, placeholder()), compared]);
             }
@@ -360,6 +361,7 @@ impl Rewriter {
             (Function::BNode, [_]) => {
                 let solution = self.solution.clone().map(Expression::Variable);
                 let arguments = mem::take(arguments).into_iter().chain(solution).collect();
+                // With random keys, the blank nodes differ from those of other queries.
                 let hashers = [RandomState::new(), RandomState::new()];
                 let hashers = self.functions.hashers.get_or_insert(hashers).clone();
                 Some(self.call("blank-node", arguments, move |terms| {
@@ -377,6 +379,7 @@ impl Rewriter {
                     Some(Literal::from(is_numeric).into())
                 });
                 Some(match first {
+                    // Oxigraph is faster, but misses numbers that are out of its range.
                     Some(first) => Expression::Or(Box::new(first), Box::new(called)),
                     None => called,
                 })
@@ -449,6 +452,7 @@ fn needs_backtracking(pattern: &Expression, flags: Option<&Expression>) -> bool 
     let (Some(pattern), Some(flags)) = (constant_text(pattern), constant_flags(flags)) else {
         return true;
     };
+    // Digits after an escaped backslash count as well, which is slow and never wrong.
     let has_reference = pattern
         .split('\\')
         .skip(1)

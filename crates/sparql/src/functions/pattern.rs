@@ -144,6 +144,7 @@ impl Pattern {
             matches_empty: false,
             is_literal: flags.literal,
         };
+        // Such a pattern is an error in `fn:replace` (FORX0003).
         compiled.matches_empty = compiled.is_match("")?;
         Some(compiled)
     }
@@ -349,14 +350,17 @@ impl Translator {
         }
         if char.is_ascii_alphanumeric() {
             self.out.push(char);
+            // Checks the length.
             return self.write("");
         }
+        // Escaped, because the engines have special characters that XPath does not have.
         let escape = format!("\\x{{{:x}}}", u32::from(char));
         self.write(&escape)
     }
 
     fn write_class(&mut self, class: &ClassUnicode) -> Option<()> {
         if class.ranges().is_empty() {
+            // `[]` is not valid: no character is in the complement of all.
             return self.write("[^\\x{0}-\\x{10ffff}]");
         }
         self.write("[")?;
@@ -523,6 +527,7 @@ impl Translator {
             self.at += 1;
         }
         let is_complete = self.groups.get(number.checked_sub(1)?)?;
+        // A group cannot refer to itself.
         if !is_complete {
             return None;
         }
@@ -606,6 +611,7 @@ impl Translator {
         loop {
             match (self.peek()?, self.peek_second()) {
                 (']', _) => break,
+                // Only the last part of a class can be subtracted.
                 ('-', Some('[')) => {
                     self.at += 2;
                     subtracted = Some(self.class(depth + 1)?);
@@ -629,6 +635,7 @@ impl Translator {
         if is_negative {
             class.negate();
         }
+        // A negation includes all parts before the subtraction.
         if let Some(subtracted) = subtracted {
             class.difference(&subtracted);
         }
@@ -640,6 +647,7 @@ impl Translator {
         let first = self.class_char()?;
         let mut last = first;
         let following = self.pattern.get(self.at + 1..).unwrap_or_default();
+        // At these places, a hyphen stands for itself.
         if self.peek() == Some('-') && !matches!(following, ['[' | ']', ..] | ['-', '[', ..]) {
             self.at += 1;
             if self.peek()? == '-' {

@@ -231,6 +231,7 @@ impl<'p> OnePattern<'p> {
         let properties = properties.map(|(id, _)| *id);
         match self.shape {
             Shape::All { .. } => {
+                // All graphs may have types. They share such a triple only if they share its class.
                 is_distinct(properties.filter(|id| Some(*id) != kind)) && is_distinct(classes)
             }
             Shape::Property { property, .. } => {
@@ -395,6 +396,7 @@ pub(super) fn rows_of(
             }
         }
     }
+    // Without `GROUP BY`, even no solution makes one group.
     if keys.is_empty() && found.is_empty() && rows == Rows::Counted {
         found.push(Row::default());
     }

@@ -293,6 +293,7 @@ fn read_dense(place: &Path) -> Result<Dense, ModelError> {
         .concat(),
     )?;
     let has_residual = settings.flag("use_residual")?.unwrap_or(false);
+    // The default of sentence-transformers.
     let name = settings
         .text("activation_function")?
         .unwrap_or("torch.nn.modules.activation.Tanh");
