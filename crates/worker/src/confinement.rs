@@ -50,6 +50,7 @@ impl Limits {
             (Resource::Fsize, self.file_bytes),
             (Resource::Core, 0),
         ];
+        // A process without privileges cannot raise the maximum: a lower limit of the operator stays.
         for (resource, own_limit) in limits {
             let limit = getrlimit(resource)
                 .maximum
@@ -187,6 +188,7 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         libc::SYS_kexec_load,
         libc::SYS_open_by_handle_at,
     ];
+    // `tgkill` stays allowed for the threads of this process only.
     let other_process =
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, Ne, std::process::id().into())?;
     let signals = [(
@@ -198,6 +200,7 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         .map(|call| (call, Vec::new()))
         .chain(signals)
         .collect();
+    // An error rather than a signal: libraries handle EPERM, and the task gets a message.
     let denied = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(
         rules,
@@ -217,9 +220,11 @@ fn restrict_system_calls() -> Option<String> {
 pub(crate) fn allow_processor_time(time: std::time::Duration) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use rustix::time::{ClockId, clock_gettime};
+    // RLIMIT_CPU counts from the start of the process: the time of earlier tasks is added.
     let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or_default();
     let maximum = getrlimit(Resource::Cpu).maximum;
     let total_seconds = used + time.as_secs() + 2;
+    // The maximum stays, because a process without privileges cannot raise it again for the next task.
     let current = Some(maximum.map_or(total_seconds, |maximum| maximum.min(total_seconds)));
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }
