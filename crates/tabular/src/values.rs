@@ -135,6 +135,7 @@ pub(crate) fn column_type<'c>(
     for cell in cells {
         if let Some(kind) = ColumnType::of_kind(cell_kind(cell, format)) {
             found = Some(found.map_or(kind, |found| found.join(kind)));
+            // No type is wider.
             if found == Some(ColumnType::Text) {
                 break;
             }
@@ -223,6 +224,7 @@ const MIN_PHONE_DIGITS: usize = 7;
 /// Returns the kind of a number; `None` for other texts, for codes with leading zeros, addresses of machines and telephone numbers.
 fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
     let unsigned = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+    // An exponent in front is a word such as `e5`.
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
         Some(place) if place > 0 => (&unsigned[..place], Some(&unsigned[place + 1..])),
         _ => (unsigned, None),
@@ -241,6 +243,7 @@ fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
     if !is_fraction_alone && !is_grouped(whole, format.group) {
         return None;
     }
+    // Leading zeros distinguish codes, which a number would lose.
     if whole.len() > 1 && whole.starts_with('0') {
         return None;
     }
@@ -254,6 +257,7 @@ fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
         None if cell.starts_with('+') && whole.len() >= MIN_PHONE_DIGITS && is_digits(whole) => {
             None
         }
+        // With the point as a separator of groups, `192.168.100.200` would be a number.
         None if whole.parse::<std::net::Ipv4Addr>().is_ok() => None,
         None => Some(CellKind::Integer),
     }
