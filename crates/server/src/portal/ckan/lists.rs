@@ -256,6 +256,7 @@ fn sort_values(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), Action
         .map_or(key == "package_count" || key == "packages", |word| {
             word == "desc"
         });
+    // Values that are equal by the key have the order of their names, because the sorts are stable.
     values.sort_by(|a, b| a.name.cmp(&b.name));
     match key {
         "name" => {}
