@@ -295,6 +295,7 @@ impl AssembleArguments {
             "{} loaded; {triples}",
             counted(report.datasets.len(), "dataset")
         )?;
+        // The update opens the store itself, and a home has one writer.
         drop(store);
         update.with_source(&assembly).run(home)?;
         for (id, error) in assembly.damaged_datasets() {

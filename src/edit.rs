@@ -79,6 +79,7 @@ pub(crate) fn run(
     let store = Store::open(home, Access::Read, None)?;
     let id = find_dataset(&store, &arguments.id)?;
     let before = local_state(&store, &id)?;
+    // The change opens the store itself, for writing.
     drop(store);
     if patch.is_empty() && arguments.reset.is_empty() {
         return arguments.write_state(&before);

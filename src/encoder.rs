@@ -457,6 +457,7 @@ impl RerankArguments {
             .as_mut()
             .filter(|fusion| fusion.weights.is_empty())
         {
+            // Without a pool, one ranking model supplies the candidates, and has a weight.
             let models = options.pool.len().max(1);
             fusion.weights = vec![of_pool / models as f64; models];
             fusion
@@ -481,9 +482,11 @@ impl RerankArguments {
         let default = FusionChoice::Fused(Method::CombSum(Normalization::MinMax));
         let method = match self.fusion_of(choice).unwrap_or(default) {
             FusionChoice::VectorsOnly => None,
+            // A single ranking has nothing with which it could be fused.
             FusionChoice::Fused(_) if pool.len() < 2 && encoders.is_empty() => None,
             FusionChoice::Fused(method) => Some(method),
         };
+        // Vectors of tokens order given candidates; they are not searched.
         let can_search = encoders
             .iter()
             .any(|granularity| *granularity != Granularity::Piece);

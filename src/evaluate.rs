@@ -245,6 +245,7 @@ fn rank_by_home(
     qrels: &Qrels,
     arguments: &Arguments,
 ) -> anyhow::Result<Vec<(String, Run)>> {
+    // A measure with a deeper cut-off needs more ranks.
     let depth = arguments
         .metrics()
         .iter()

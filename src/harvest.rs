@@ -211,6 +211,7 @@ pub(super) fn cancellation_on_stop_signal() -> io::Result<Cancellation> {
     let is_stopped = Arc::new(AtomicBool::new(false));
     let signalled = Arc::clone(&is_stopped);
     on_stop_signal(move || {
+        // Only the flag itself is shared, so no other memory has to be ordered.
         if signalled.swap(true, Ordering::Relaxed) {
             process::exit(INTERRUPTED_EXIT_CODE);
         }

@@ -74,6 +74,7 @@ pub(crate) fn run(
         return arguments.index_through(&server);
     }
     check_home(home)?;
+    // A wrong name is reported before the index is updated.
     let forgotten = match &arguments.forget_vectors {
         Some(name) => vectors_of(home, name)?,
         None => Vec::new(),
@@ -91,6 +92,7 @@ pub(crate) fn run(
         compact_method = compact_method.or(existing.compact_method);
     }
     if arguments.rebuild && (incomplete.is_some() || has_unusable_index(home)) {
+        // The new index keeps the analysis, which is lost with the folder.
         analysis = analysis.or(read_analysis(&index_folder(home)));
         std::fs::remove_dir_all(index_folder(home))?;
     }
@@ -157,6 +159,7 @@ pub(crate) fn run(
     // Vectors of other models stay as they are.
     if arguments.forget_vectors.is_none() {
         update.vectors(home)?;
+        // Other commands use what is recorded, so the vectors come first.
         choice.write_record(home)?;
     }
     write_vectors(&mut messages(), &list_vectors(home)?)?;

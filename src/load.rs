@@ -230,6 +230,7 @@ impl Arguments {
     fn load(&self, place: &Place) -> anyhow::Result<ExitStatus> {
         // A mistyped name does not interrupt a load.
         let (works, sources) = self.read_works()?;
+        // A report that cannot be written is an error before the load, which may take hours.
         if let Some(path) = &self.report {
             provenance::check_writable(path).context("the report cannot be written")?;
         }

@@ -270,12 +270,14 @@ impl Choice {
             (None, None, Some(preset)) => (preset, Origin::Index),
             (None, None, None) => (Preset::default(), Origin::Default),
         };
+        // Only this preset uses models, and these were named with more precedence than the other preset.
         if models_origin.level() > preset_origin.level() {
             (chosen, preset_origin) = (Preset::Best, models_origin.clone());
         }
         let (onnx, onnx_origin) = match (flags.onnx.clone(), set.onnx.clone()) {
             (Some(file), _) => (Some(file.clone()), Origin::Flag(format!("--onnx {file}"))),
             (None, Some(file)) => (Some(file), Origin::of_setting(config, "encoders.onnx")),
+            // The recorded file belongs to the recorded models.
             (None, None) if models_origin == Origin::Index => (record.onnx, Origin::Index),
             (None, None) => (None, Origin::Default),
         };
@@ -497,6 +499,7 @@ impl Choice {
         ] = rest
             && provenance::is_same_file(dpr, colbert)
         {
+            // A model in both roles is loaded once, and makes both kinds of vectors in one pass.
             let both = open_both(dpr, &self.options(None, threads))?;
             tracing::debug!(
                 model = both[0].name(),

@@ -171,6 +171,7 @@ pub(crate) fn run_mcp(home: &Path, config: &Config) -> anyhow::Result<ExitStatus
         home,
         reranker,
         &ServeOptions {
+            // An agent only searches, also in a home whose settings allow changes.
             admin: false,
             background: None,
             ..options
@@ -408,6 +409,7 @@ fn sparql_limits(config: &Config) -> SparqlLimits {
         answer_megabytes: settings.megabytes.unwrap_or(default.answer_megabytes),
         memory_megabytes: WorkerArguments::default().memory_megabytes(config),
         concurrent,
+        // By default a single client cannot take all places.
         concurrent_of_client: of_client.unwrap_or(concurrent.div_ceil(2)),
         ..default
     }

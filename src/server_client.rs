@@ -236,6 +236,7 @@ impl ServerClient {
                 let upload = Upload::new(sources, id_prefix)?
                     .with_replacement(*replace)
                     .with_content(*content);
+                // A token without this right is reported before an upload that may take long.
                 let token = self.get("/api/admin/token")?;
                 anyhow::ensure!(
                     token["scope"] != "read",
@@ -266,6 +267,7 @@ impl ServerClient {
                 added: sum.added + report.added,
                 replaced: sum.replaced + report.replaced,
                 unchanged: sum.unchanged + report.unchanged,
+                // Totals are those after the last list.
                 ..report
             };
         }
@@ -521,6 +523,7 @@ fn json_lists(works: &[CitingWork]) -> anyhow::Result<Vec<String>> {
     for work in works {
         let line = serde_json::to_string(work)? + "\n";
         match lists.last_mut() {
+            // A line above the limit is a list of its own.
             Some(last) if last.is_empty() || last.len() + line.len() <= MAX_LIST_BYTES => {
                 last.push_str(&line)
             }
@@ -553,6 +556,7 @@ fn local_request(socket: &Path, request: &Conditional<'_>, body: &str) -> anyhow
     let value = json_of(&response).context(
         "the running server sent an invalid response; restart it with this version of lodeseek",
     )?;
+    // A failed job has an error, too, but its request did not fail; its state distinguishes it.
     match (value.get("state"), value["error"].as_str()) {
         (None, Some(error)) => bail!("{error}"),
         _ => Ok(value),

@@ -99,6 +99,7 @@ impl Arguments {
         SnippetRequest {
             method: self.method.unwrap_or(default),
             budget: TripleBudget(self.budget.get()),
+            // With a deadline, the time alone ends the computation.
             work: self.work.or(self.deadline.map(|_| u64::MAX)),
             query: self.query.clone(),
             languages: self.lang.clone(),

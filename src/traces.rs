@@ -119,6 +119,7 @@ impl HttpClient for CollectorClient {
         Self: 'f,
     {
         let result = self.send(request);
+        // Only changes are logged: a collector that is down would fill the log.
         let was_failing = self.is_failing.swap(result.is_err(), Ordering::Relaxed);
         match &result {
             Err(error) if !was_failing => {

@@ -86,9 +86,11 @@ pub(crate) fn run(
         "cannot make {} folds of {judged} queries: use a number from 3 to {judged}",
         arguments.folds
     );
+    // A configuration that cannot be changed is an error before the search, not after it.
     if !arguments.dry_run {
         Config::check_table(home, TABLE)?;
     }
+    // The learned fusion replaces the configured one, so it is compared with the default of the program.
     let choice =
         Choice::new(home, config, Some(&arguments.encoders), None)?.without_fusion_settings();
     let mut candidates = Vec::with_capacity(POOLS.len());
@@ -111,6 +113,7 @@ pub(crate) fn run(
             after.push(tuning.value(&learned, topic));
         }
     }
+    // The folds only measure the gain; what is written is learned from all queries.
     let learned = tuning.learn(qrels.topics());
     let differences = Differences::new(
         after
@@ -233,6 +236,7 @@ impl Learned {
         Self {
             pool,
             weights: point[..rankings].to_vec(),
+            // The grid of the search has values from 0 to 1.
             popularity: match point.get(rankings) {
                 Some(share) => share * MAX_POPULARITY,
                 None => 0.0,
@@ -334,6 +338,7 @@ impl PoolSamples {
             if has_works && names.len() < cut.len() {
                 names.push("works".to_owned());
             }
+            // No weights stand for equal ones.
             if defaults.is_empty() {
                 defaults = vec![1.0; cut.len()];
             }
@@ -457,6 +462,7 @@ impl Tuning<'_> {
             let rankings = pool.names.len();
             let dimensions = rankings + usize::from(pool.has_popularity);
             let mut start = pool.defaults.clone();
+            // The default gives no weight to popularity.
             start.resize(dimensions, 0.0);
             let search =
                 CoordinateSearch::default().with_starts(vec![Start::At(start), Start::BestAlone]);

@@ -196,6 +196,7 @@ fn check_config(home: &Path) -> anyhow::Result<()> {
 fn write_template(home: &Path) -> anyhow::Result<()> {
     let path = path(home);
     let before = read(&path)?;
+    // A new home has a file with its base alone.
     let is_new = before
         .lines()
         .all(|line| line.trim().is_empty() || line.starts_with("base"));

@@ -199,6 +199,7 @@ fn write_hit(out: &mut impl Write, style: Style, hit: &Value) -> io::Result<()> 
         .flatten()
         .take(MAX_HIT_TRIPLES)
     {
+        // The hit is complete without its snippet, so a triple of another form is no error.
         if let Ok(triple) = serde_json::from_value::<LabelledTriple>(triple.clone()) {
             writeln!(out, "    {} {}", style.faint("│"), triple_line(&triple))?;
         }

@@ -190,6 +190,7 @@ impl Remote {
                 "{address} redirects to {}; use that address for --server, because tokens are not sent elsewhere",
                 location.unwrap_or("another address")
             ),
+            // Jobs that failed have error statuses, too: their state is the response.
             (200..=299 | 409 | 412 | 422 | 428, None, Some(_)) => Ok(value.unwrap_or_default()),
             (404, ..) => bail!(
                 "{address} has no administration (status 404): check the address, and that the server is lodeseek of this \

@@ -158,6 +158,7 @@ impl Upload {
             );
         }
         let metadata = path.metadata().with_context(|| read_failure(&path))?;
+        // Several datasets may describe the same file: it is sent and counted once.
         if metadata.is_file() && self.files.insert(name, path).is_none() {
             self.bytes += metadata.len();
         }
@@ -230,6 +231,7 @@ impl Read for MultipartBody {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let length = self.current.read(buffer)?;
+            // Without room in the buffer, 0 bytes are not the end of a part.
             if length > 0 || buffer.is_empty() {
                 return Ok(length);
             }

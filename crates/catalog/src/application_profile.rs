@@ -506,6 +506,7 @@ impl<'d> Writer<'d> {
                         .or_default()
                         .insert(class.as_str());
                 }
+                // A value that is not `xsd:hexBinary` is left out later. Here it must not count as the mandatory one.
                 (spdx::CHECKSUM_VALUE, object)
                     if parse_literal(&term_text(object), "hexBinary").is_none() => {}
                 (property, _) => {
@@ -645,6 +646,8 @@ impl<'d> Writer<'d> {
         triple: &Triple,
     ) {
         if single && self.has(subject, property) {
+            // DCAT-AP has at most one publisher, but any number of creators.
+            // <https://semiceu.github.io/DCAT-AP/releases/3.0.0/>
             let more = if property == dcterms::PUBLISHER {
                 Some(dcterms::CREATOR)
             } else {

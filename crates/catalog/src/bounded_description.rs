@@ -325,6 +325,7 @@ impl<'g> BoundedDescription<'g> {
                     continue;
                 }
                 let via = self.via.entry(triple.object).or_insert(triple.predicate);
+                // The smallest property, so that the name of a part does not depend on the order of the links.
                 *via = triple.predicate.min(*via);
                 match known.entry(triple.object) {
                     Entry::Occupied(_) => {}
@@ -457,11 +458,14 @@ impl<'g> BoundedDescription<'g> {
         let rounds = if nested.is_empty() {
             0
         } else {
+            // A chain of blank nodes has at most as many steps: their colours are final then.
             MAX_DESCRIPTION_STEPS
         };
         for _ in 0..rounds {
             let mut next: Vec<(TermId, Color)> = Vec::new();
             for (node, objects) in &nested {
+                // From the initial colour: after a round, a colour depends on the content up to as many steps, and on nothing
+                // else.
                 next.push((*node, self.refined_color(&initial[node], objects, &colors)));
             }
             colors.extend(next);
@@ -498,6 +502,7 @@ impl<'g> BoundedDescription<'g> {
             let color = colors.get(object).copied().unwrap_or_default();
             neighbours.push([self.graph().term(*predicate).text().as_bytes(), &color].concat());
         }
+        // The order of blank nodes depends on their labels.
         neighbours.sort_unstable();
         hash_values(std::iter::once(&initial[..]).chain(neighbours.iter().map(Vec::as_slice)))
     }

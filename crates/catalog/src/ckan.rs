@@ -240,6 +240,7 @@ pub(super) fn content(document: &Value) -> Option<Document<'_>> {
     let packages = match content {
         Value::Array(values) => values,
         Value::Object(answer) => match answer.get("results").or_else(|| answer.get("packages")) {
+            // The key `results` is common: without other keys of CKAN, the list must contain packages.
             Some(Value::Array(values))
                 if is_response
                     || answer.contains_key("count")
@@ -350,6 +351,7 @@ pub(super) fn write_entry(
         let Some(value) = package.remove(key) else {
             continue;
         };
+        // The first of both is the id of the dataset. The other one is a further identifier.
         match scalar_text(&value) {
             Some(text) if Some(&text) != name.as_ref() => {
                 builder.field(
@@ -389,6 +391,7 @@ pub(super) fn write_entry(
     {
         package.insert("url".to_owned(), page);
     }
+    // These come before the fields: the record sets `issued` and `modified`, and tags may be objects.
     add_record(&mut package, &node, builder);
     add_tags(&mut package, &node, builder);
     add_groups(&mut package, &node, builder);
@@ -430,6 +433,7 @@ fn with_extras(mut package: Object) -> (Object, Vec<(String, Value)>) {
     };
     let mut others = Vec::new();
     for (key, value) in extras {
+        // The extra `dcat_type` is a field of its own, because `type` is the kind of the package.
         let name = key
             .strip_prefix("dcat_")
             .filter(|rest| *rest != "type")
@@ -695,6 +699,7 @@ fn publisher_of_organization(package: &Object) -> Value {
 /// Returns the agent of a key such as `author`, with its address from other keys if it has a name only.
 fn standard_agent(package: &mut Object, key: &str, addresses: &[&str]) -> Value {
     let name = package.remove(key).unwrap_or_default();
+    // A list or object, also in a JSON text, describes agents with addresses of their own.
     let is_name = name
         .as_str()
         .is_none_or(|text| !text.trim_start().starts_with(['[', '{']))
@@ -753,6 +758,7 @@ fn add_places(package: &mut Object, node: &Subject, builder: &mut DcatBuilder) {
                     entry.insert(value);
                 }
                 serde_json::map::Entry::Occupied(_) => {
+                    // The first value is used. This one stays as an additional property.
                     package.insert(key.to_owned(), value);
                 }
             }
@@ -836,6 +842,7 @@ fn take_resources(package: &mut Object) -> Vec<Object> {
     if resources.is_empty() && urls > 0 {
         resources.resize_with(urls, Object::new);
         for (key, name) in FLAT_RESOURCES {
+            // A list of another length cannot be matched with the addresses. It stays as it is.
             let values = package
                 .get(key)
                 .and_then(Value::as_array)
@@ -878,6 +885,7 @@ fn add_distribution(resource: Object, node: &Subject, builder: &mut DcatBuilder)
     builder.add(node, dcat::DISTRIBUTION, part.clone());
     builder.class(&part, dcat::DISTRIBUTION_CLASS);
     if let Some(url) = resource.remove("url") {
+        // An uploaded file is stored in CKAN, thus its address is the file. Other addresses may be pages.
         let uploaded = resource.get("url_type").and_then(Value::as_str) == Some("upload");
         let (key, other) = if uploaded {
             ("download_url", "access_url")

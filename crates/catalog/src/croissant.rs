@@ -56,6 +56,7 @@ const WITH_LANGUAGE: &[&str] = &[
 /// If true, the literal of a property is a code, number, date or IRI, to which the default language of a JSON-LD context does
 /// not apply. `name` is the local name of a property of schema.org.
 pub(super) fn is_without_language(name: Option<&str>, property: &str, text: &str) -> bool {
+    // The RAI extension has a namespace inside of Croissant's: `…/croissant/RAI/`. Some of its texts have a language.
     let is_rai = property
         .strip_prefix(croissant::NAMESPACE)
         .map(|local| local.contains('/'));
@@ -71,6 +72,7 @@ pub(super) fn is_without_language(name: Option<&str>, property: &str, text: &str
 fn is_data(text: &str) -> bool {
     let text = text.trim();
     let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+    // The shortest checksum, MD5, has 32 digits.
     let is_checksum = text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_date = date_literal(text).datatype() != oxrdf::vocab::xsd::STRING;
     let is_iri = matches!(iri_or_literal(text), super::Value::Node(_));
@@ -138,6 +140,7 @@ pub(super) fn size_in_bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     let bytes = (number * factor).round();
+    // The range excludes NaN and keeps the cast below 2^63.
     (0.0..9e18).contains(&bytes).then_some(bytes as u64)
 }
 
@@ -164,6 +167,7 @@ pub(super) fn field_texts(dataset: &NodeReader<'_>) -> Vec<Text> {
         return Vec::new();
     }
     let (mut texts, mut known) = (Vec::new(), FxHashSet::default());
+    // Fields may refer to each other in a circle.
     let mut seen = FxHashSet::from_iter([dataset.node]);
     let mut level: Vec<NodeReader<'_>> = vec![*dataset];
     level.extend(dataset.parts(dcat::DISTRIBUTION));

@@ -71,6 +71,7 @@ fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catal
         ..Limits::default()
     };
     let (graph, reports) = read_triples(file, &document, limits);
+    // The reports contain the refusal only as a text.
     let is_larger = Refusal::DecompressedSize { limit: beginning }.to_string();
     if !reports
         .iter()
@@ -82,6 +83,7 @@ fn read_in_two_steps(file: &CatalogFile<'_>, beginning: u64) -> io::Result<Catal
     if read_descriptions(&graph, &document).is_none() {
         return Ok(dump_as_catalog(&graph, &document));
     }
+    // The memory of the first graph is free before the second reading.
     drop(graph);
     let (graph, reports) = read_triples(file, &document, Limits::default());
     from_file(&graph, &reports, file, &document)
@@ -389,6 +391,7 @@ fn read_descriptions(graph: &TripleGraph, document: &Document<'_>) -> Option<Cat
     let direct = with_direct_values(graph, document.base);
     let graph = direct.as_ref().unwrap_or(graph);
     let (mut catalog, omitted) = read_graph(graph);
+    // A description in DCAT precedes one in schema.org: a page may have both, of the same dataset.
     if !catalog.datasets.is_empty() || !catalog.problems.is_empty() {
         catalog.problems.extend(omitted);
         return Some(catalog);
@@ -501,6 +504,7 @@ fn read_entries(index: &CatalogIndex<'_>, nodes: Vec<TermId>) -> Catalog {
         catalog.datasets.push(dataset);
         catalog.problems.extend(problem);
     }
+    // References are replaced after the loop, because an entry may refer to a later one.
     if !references.is_empty() {
         for dataset in &mut catalog.datasets {
             dataset.replace_references(|object| match reference_of(object) {
@@ -718,6 +722,7 @@ fn dump_header(
     let mut builder = TripleGraphBuilder::new();
     let (mut waiting, mut seen) = (vec![header], FxHashSet::from_iter([header]));
     while let Some(node) = waiting.pop() {
+        // Statements about another IRI are kept, but not followed: beyond it lies the content of the dump.
         let is_followed = node == header || !graph.is_iri(node);
         for triple in graph.subject_triples(node) {
             if builder.len() == MAX_HEADER_STATEMENTS {
@@ -772,6 +777,7 @@ impl<'g> NodeReader<'g> {
             .flat_map(|property| self.objects(property))
             .collect();
         let order = self.author_order();
+        // The sort is stable: agents without a place in the order keep that of the statements.
         objects.sort_by_key(|object| order.get(object).copied().unwrap_or(usize::MAX));
         for object in objects {
             let Some(agent) = self
@@ -1042,11 +1048,13 @@ impl<'g> NodeReader<'g> {
                 .at(node)
                 .distribution()
                 .map(|distribution| distribution.location.as_str().to_owned());
+            // Nodes with the same colour have the same place, thus they are adjacent.
             (is_blank, length, place.filter(|_| is_blank), name)
         });
         let mut distributions: Vec<Distribution> = Vec::new();
         let mut last: Option<TermId> = None;
         for node in nodes {
+            // Blank nodes with the same content are one distribution. The names of both lead to it.
             if last.is_some_and(|last| description.is_same(last, node)) {
                 named.nodes.insert(
                     node,
@@ -1210,6 +1218,7 @@ pub fn to_triples(dataset: &Dataset, iris: &Iris) -> Vec<OxTriple> {
         media_type_of(statement).is_none_or(|media_type| !with_media_type.contains(&media_type))
     });
     for statement in typed.chain(&dataset.extra_statements) {
+        // Without other names of parts, the statement need not be copied.
         if of_home.parts.is_empty() && is_allowed(statement, iris) {
             triples.push(statement.to_triple(id, iris));
             continue;

@@ -93,6 +93,7 @@ impl DcatBuilder {
     pub(super) fn node(&mut self, iri: Option<&str>) -> Subject {
         let Some(text) = iri else { return self.blank() };
         match parse_address(text) {
+            // A text with a colon, such as `doi:10.1/x`, also has the syntax of an IRI.
             Address::Iri(iri) if iri.contains("://") || iri.starts_with("urn:") => {
                 NamedNode::new_unchecked(iri).into()
             }
@@ -436,6 +437,7 @@ impl DcatBuilder {
             return;
         }
         let plain = plain_title(text);
+        // Decoded character references are no loss, thus no problem.
         if matches!(plain, Cow::Owned(_)) && plain != decode_entities(text) {
             self.problem(slot.key, "HTML tags were removed", text);
         }
@@ -469,6 +471,7 @@ impl DcatBuilder {
                 self.add_typed_literal(subject, property, text, "integer")
             }
             FieldKind::Number
+                // The lexical form of `xsd:decimal` has no exponent. <https://www.w3.org/TR/xmlschema11-2/#decimal>
                 if text.parse::<f64>().is_ok_and(f64::is_finite) && !text.contains(['e', 'E']) =>
             {
                 self.add_typed_literal(subject, property, text, "decimal");
@@ -494,6 +497,7 @@ impl DcatBuilder {
                 } else {
                     dcterms::FORMAT
                 };
+                // The range of `dcat:mediaType` is a media type. A name such as `CSV` is a value of `dct:format`.
                 self.add_resource(Slot { property, ..slot }, text);
             }
         }
@@ -529,6 +533,7 @@ impl DcatBuilder {
         }
         let texts = fields.iter().filter(|(_, _, kind)| kind.is_text());
         let texts: Vec<&str> = texts.map(|(key, ..)| *key).collect();
+        // The keys are collected first, because the loop borrows the object.
         let mut suffixed = Vec::new();
         for (key, value) in object.iter() {
             if let Some((field, language)) =
@@ -661,6 +666,7 @@ impl DcatBuilder {
             self.extras(&node, rest);
             return;
         }
+        // This comes first, because repeated texts are found by the keys without the role.
         strip_role(&mut agent, slot.key);
         drop_repeated_text(&mut agent, "name", "name_translated");
         drop_repeated_text(&mut agent, "title", "title_translated");
@@ -670,6 +676,7 @@ impl DcatBuilder {
         let iri = ["uri", "@id"]
             .iter()
             .find_map(|key| take_text(&mut agent, key));
+        // The IRI of a contact is that of a person or organisation, not of the vCard: it becomes `vcard:hasUID`.
         let node = if is_contact {
             if let Some(iri) = &iri {
                 agent
@@ -815,6 +822,7 @@ impl DcatBuilder {
         let ends = text
             .split_once('/')
             .map(|(start, end)| (start.trim(), end.trim()));
+        // A lone `/` is no period. A date has at least the four digits of its year.
         match ends.filter(|(start, end)| {
             is_date_or_open(start) && is_date_or_open(end) && start.len() + end.len() >= 4
         }) {
@@ -1057,6 +1065,7 @@ const ENDS: &[&str] = &[
 
 fn new_literal(text: &str, language: Option<&str>) -> Literal {
     match language {
+        // RDF compares language tags without case. With one form, equal literals are equal terms.
         Some(tag) => Literal::new_language_tagged_literal_unchecked(text, tag.to_ascii_lowercase()),
         None => Literal::from(text),
     }

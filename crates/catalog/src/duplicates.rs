@@ -162,6 +162,7 @@ impl Candidate {
         let publisher = metadata
             .agents()
             .map(|agent| split_words(&agent.name).join(" "))
+            // The smallest name, because catalogues list agents in any order.
             .min();
         let publisher = publisher.filter(|name| !name.is_empty());
         let numbers = join_numbers(&title);
@@ -425,6 +426,7 @@ impl Duplicates {
         let holders = key_holders(candidates);
         let mut sets = DisjointSets::new(candidates.len());
         for (_, places) in &holders {
+            // Neighbours suffice: the sets are transitive.
             for pair in places.windows(2) {
                 sets.unite(pair[0], pair[1]);
             }
@@ -452,6 +454,7 @@ fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
     for (place, candidate) in candidates
         .iter()
         .enumerate()
+        // A dataset that occurs twice would be its own duplicate.
         .filter(|(_, candidate)| seen.insert(&candidate.id))
     {
         keys.extend(
@@ -461,6 +464,7 @@ fn key_holders(candidates: &[Candidate]) -> Vec<(Reason, Vec<usize>)> {
                 .map(|own| (own.key, place, own.is_of_source)),
         );
     }
+    // Sorting puts equal keys side by side, without a map of ten million keys.
     keys.sort_unstable();
     let mut holders = Vec::new();
     for holder in keys.chunk_by(|one, next| one.0 == next.0) {
@@ -539,6 +543,7 @@ impl DisjointSets {
 
     fn find(&mut self, mut place: usize) -> usize {
         while self.0[place] != place {
+            // Path halving keeps the paths short.
             self.0[place] = self.0[self.0[place]];
             place = self.0[place];
         }
@@ -547,6 +552,7 @@ impl DisjointSets {
 
     fn unite(&mut self, one: usize, other: usize) {
         let (one, other) = (self.find(one), self.find(other));
+        // The smallest place is the root, so that the order of unions has no effect.
         self.0[one.max(other)] = one.min(other);
     }
 }

@@ -110,6 +110,7 @@ fn parse_ordered_numbers(titles: &[&str]) -> Option<Vec<TitleNumber>> {
         .map(|mark| matches!(mark, TitleNumber::Version(_)))
         .collect::<std::collections::BTreeSet<_>>()
         .len();
+    // Two editions of the same number have no order.
     let distinct = marks
         .iter()
         .collect::<std::collections::BTreeSet<_>>()

@@ -272,6 +272,7 @@ pub(super) fn make_ids_unique(
     let mut titles: BTreeMap<String, String> = BTreeMap::new();
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     datasets.retain_mut(|dataset| {
+        // Before ids change: the key must not depend on an id that other entries cause.
         dataset.fix_key();
         if dataset.entry.origin == IdOrigin::Line {
             number_line(&mut dataset.entry.text, &mut lines);
@@ -378,6 +379,7 @@ fn make_ids_distinct(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) {
         .iter()
         .map(|dataset| dataset.metadata.id.clone())
         .collect();
+    // In rounds: longer ids may be equal to others, too. The last round uses hashes.
     for level in 1..=MAX_PARTS + 1 {
         let equal = equal_ids(&ids);
         if equal.is_empty() {
@@ -386,6 +388,7 @@ fn make_ids_distinct(datasets: &mut Vec<Dataset>, problems: &mut Vec<Problem>) {
         for (dataset, id) in datasets
             .iter()
             .zip(&mut ids)
+            // All datasets of an id get another one, and not all but the first: no id depends on the order of the entries.
             .filter(|(_, id)| equal.contains(*id))
         {
             // An identifier of a catalogue without IRIs is the dataset's own.

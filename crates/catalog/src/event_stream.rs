@@ -101,6 +101,7 @@ pub(super) fn read_stream(files: &[CatalogFile<'_>]) -> Result<Catalog, CatalogE
             deleted.push(entity);
             continue;
         }
+        // Blank nodes of two members are different, although their pages may label them alike.
         builder.start_file();
         for triple in &version.triples {
             builder.insert_triple(triple.as_ref());
@@ -228,6 +229,7 @@ impl<'q> Document<'q> {
             })
             .map(|(subject, _)| *subject)
             .collect();
+        // The order of a hash map would decide which declaration counts.
         streams.sort_by_key(ToString::to_string);
         streams
     }
@@ -362,6 +364,7 @@ impl<'q> Document<'q> {
         triples: &mut Vec<Triple>,
     ) {
         let own: NamedOrBlankNode = NamedNode::new_unchecked(entity).into();
+        // Blank nodes may form a circle.
         let mut seen: FxHashSet<NamedOrBlankNode> = FxHashSet::from_iter([member.clone()]);
         let mut level = vec![member.clone()];
         for _ in 0..MAX_DEPTH {

@@ -170,6 +170,7 @@ fn remove_content_catalogs(catalogs: &mut Vec<(PathBuf, Catalog)>) {
         named.insert(file, others);
     }
     let mut kept = BTreeSet::new();
+    // Ends, because each round removes one catalogue at least.
     while let Some(first) = named.keys().next().cloned() {
         let content: BTreeSet<&String> = named.values().flatten().collect();
         let mut outer: Vec<String> = named
@@ -177,6 +178,7 @@ fn remove_content_catalogs(catalogs: &mut Vec<(PathBuf, Catalog)>) {
             .filter(|file| !content.contains(file))
             .cloned()
             .collect();
+        // All remaining ones name each other.
         if outer.is_empty() {
             outer.push(first);
         }
@@ -307,6 +309,7 @@ pub(super) fn walk_folder(
 ) -> io::Result<bool> {
     let mut all = true;
     let mut entries: Vec<_> = fs::read_dir(root.join(inner))?.collect::<io::Result<_>>()?;
+    // The order of a folder depends on the file system.
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name();

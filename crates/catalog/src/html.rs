@@ -201,6 +201,7 @@ fn find_attribute<'t>(attributes: &'t str, expected: &str) -> Option<&'t str> {
         let length = rest
             .find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/')
             .unwrap_or(rest.len());
+        // One character at least, so that an `=` without a name does not stop the loop.
         let name = &rest[..length.max(1).min(rest.len())];
         rest = rest[name.len()..].trim_start();
         let Some(value) = rest.strip_prefix('=').map(str::trim_start) else {

@@ -106,6 +106,7 @@ pub(super) fn file_identifier(record: &Element) -> Option<String> {
 
 /// Reads a record.
 pub(super) fn read(mut record: Element) -> Result<Record, String> {
+    // ISO 19115 requires a level only of records about other things than datasets.
     let level = [
         "hierarchyLevel",
         "metadataScope/MD_MetadataScope/resourceScope",
@@ -207,6 +208,7 @@ impl<'b> IsoReader<'b> {
             .collect();
         let iris = identifiers.iter().filter_map(identifier_iri);
         let iri = iris.clone().next();
+        // The identifier of the data precedes that of the record, which names the metadata.
         let node = match iri.or_else(|| iri_of_text(identifier)) {
             Some(iri) => NamedNode::new_unchecked(iri).into(),
             None => self.builder.blank(),
@@ -244,10 +246,12 @@ impl<'b> IsoReader<'b> {
             has_distribution |= self.distribution(&mut distribution, &constraints, &node);
             self.rest(&distribution, &node);
         }
+        // In DCAT-AP, licences belong to distributions. Without one, the dataset keeps them.
         if !has_distribution {
             self.add_constraints(&constraints, &node);
         }
         self.quality(record, &node);
+        // Only now have all steps taken their values. What is left has no mapping.
         for citation in &citation {
             self.rest(citation, &node);
         }
@@ -474,6 +478,7 @@ impl<'b> IsoReader<'b> {
                     .and_then(|value| value.attribute("uom"))
                     .unwrap_or("m");
                 let number = value.map(Element::text).unwrap_or_default();
+                // The unit is a name, a URN or an address: `urn:ogc:def:uom:EPSG::9001` is the metre.
                 let metres = match unit.rsplit(['#', '/', ':']).next() {
                     Some("m" | "metre" | "meter" | "9001") => Some(number.clone()),
                     Some("km") => number
@@ -681,6 +686,7 @@ impl<'b> IsoReader<'b> {
             for text in &texts {
                 let iri = anchor_of(text).or_else(|| iri_of_text(text_of(text).as_deref()));
                 for one in self.texts(text) {
+                    // The values of these two code lists are about access, in whatever constraint they are.
                     let property = match &iri {
                         Some(iri)
                             if iri.contains("LimitationsOnPublicAccess")
@@ -702,6 +708,7 @@ impl<'b> IsoReader<'b> {
             }
             for path in ["accessConstraints", "useConstraints"] {
                 for code in constraints.take(path).iter().filter_map(code_of) {
+                    // This code only refers to the texts of `otherConstraints`.
                     if code != "otherRestrictions" {
                         let (text, language) = (code, None);
                         found
@@ -710,6 +717,7 @@ impl<'b> IsoReader<'b> {
                     }
                 }
             }
+            // What is left of the constraints is reported with the section.
             section.adopt(constraints);
         }
         found
@@ -851,6 +859,7 @@ impl<'b> IsoReader<'b> {
                 "offlineAccess" | "order" | "completeMetadata"
             );
         if !is_distribution {
+            // The mapping of GeoDCAT-AP: without a function, the page is a landing page.
             let property = match function.as_str() {
                 "" => dcat::LANDING_PAGE,
                 _ => foaf::PAGE,
@@ -883,6 +892,7 @@ impl<'b> IsoReader<'b> {
         self.add_texts(&part, dcterms::TITLE, FieldKind::Title, &names);
         self.add_texts(&part, dcterms::DESCRIPTION, FieldKind::Text, &descriptions);
         self.builder.resource(&part, dcat::ACCESS_URL, &address);
+        // The address of a service is not that of a file, even if its function is `download`.
         if is_download && !is_service {
             self.builder.resource(&part, dcat::DOWNLOAD_URL, &address);
         }
@@ -914,6 +924,7 @@ impl<'b> IsoReader<'b> {
                 .filter(|size| (0.0..1e12).contains(size))
             {
                 Some(megabytes) => {
+                    // The size is in megabytes (ISO 19115). The bound above keeps the number of bytes below 2^63.
                     let bytes = (megabytes * 1e6).round();
                     self.builder.add_typed_literal(
                         &part,
@@ -1243,6 +1254,7 @@ fn reference_system(text: &str) -> Option<String> {
     }
     let upper = text.to_ascii_uppercase();
     let number = upper.rsplit_once("EPSG").map(|(_, rest)| rest)?;
+    // A URN has a version before the code, as in `urn:ogc:def:crs:EPSG:6.9:4326`.
     let number: String = number
         .rsplit(':')
         .next()?

@@ -143,6 +143,7 @@ fn first_entry(reader: impl BufRead, beginnings: &[u8]) -> io::Result<Option<Val
             return Ok(None);
         }
     }
+    // The line may be incomplete.
     if reader.limit() == 0 {
         return Ok(None);
     }

@@ -91,6 +91,7 @@ pub(super) fn repair(text: &str) -> Result<RepairedJson<'_>, serde_json::Error> 
             text: inside,
             repairs,
         }),
+        // The error of the original text has its lines.
         Err(_) => Err(error),
     }
 }

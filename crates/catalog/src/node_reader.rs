@@ -27,6 +27,7 @@ pub(super) fn relative_reference(iri: &str) -> Option<String> {
         return Some(reference.to_owned());
     };
     let mut depth = 0;
+    // The bound is the number of folders of the placeholder: a real folder may have the name `-` too.
     while let Some(rest) = path.strip_prefix("-/").filter(|_| depth < LOCAL_BASE_DEPTH) {
         path = rest;
         depth += 1;

@@ -208,6 +208,7 @@ impl Markup {
             has_entities: find_entities(text).next().is_some(),
             ..Self::default()
         };
+        // Without an end after it, a mark is no tag; searching the end for each mark would take quadratic time.
         let (last_end, last_comment_end) =
             (text.rfind('>').unwrap_or(0), text.rfind("-->").unwrap_or(0));
         let mut open: Vec<&str> = Vec::new();
@@ -238,6 +239,7 @@ impl Markup {
             } else if VOID.contains(&name) {
                 markup.has_pair = true;
             } else {
+                // The names are those of known elements, so that the list stays short.
                 if !open.contains(&name) {
                     open.push(name);
                 }

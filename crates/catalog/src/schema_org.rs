@@ -166,6 +166,7 @@ pub(super) fn find_datasets(graph: &TripleGraph) -> Vec<TermId> {
             datasets.push(triple.subject);
         }
     }
+    // The triples are sorted by subject, thus a node with two of these classes follows itself.
     datasets.dedup();
     datasets
 }

@@ -82,6 +82,7 @@ pub(super) fn read(file: &CatalogFile<'_>, kind: Kind) -> Result<Catalog, Catalo
     };
     let root =
         xml_tree::parse(&text).map_err(|reason| CatalogError::not_understood(path, reason))?;
+    // The tree has its own texts. The document does not take memory while datasets are read.
     drop(text);
     let mut reader = RecordReader::new(file);
     let dialect = match kind {
@@ -463,6 +464,7 @@ impl<'f, 'p> RecordReader<'f, 'p> {
             .into_iter()
             .map(|dataset| (dataset, Vec::new()))
             .collect();
+        // Problems are reported by dataset. Those of the graph go to the first one.
         match datasets.first_mut() {
             Some((_, of_first)) => of_first.append(&mut problems),
             None => {

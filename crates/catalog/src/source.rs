@@ -208,6 +208,7 @@ impl SerializedCatalog {
             response,
             triples,
         };
+        // The datasets come one by one. Only here can ids be compared.
         catalog.make_ids_unique();
         catalog
     }

@@ -422,6 +422,7 @@ pub(super) fn is_opaque(iri: &str) -> bool {
 fn has_hash(name: &str) -> bool {
     name.split(|c: char| !c.is_ascii_alphanumeric())
         .any(|word| {
+            // Both a digit and a letter are required: `20240131` is a date, and `fabaceae` is a word.
             word.len() >= 8
                 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
                 && word.bytes().any(|byte| byte.is_ascii_digit())

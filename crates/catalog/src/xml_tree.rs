@@ -134,6 +134,7 @@ impl TreeParser {
         }
         self.scope_lengths.push(self.scope.len());
         let mut attributes = Vec::new();
+        // The library's check for duplicates compares all pairs; their number is limited below.
         for attribute in tag.attributes().with_checks(false) {
             let attribute = attribute.map_err(|error| error.to_string())?;
             let name = std::str::from_utf8(attribute.key.as_ref())
@@ -168,6 +169,7 @@ impl TreeParser {
         self.count(1 + attributes.len())?;
         let name = tag.name();
         let name = std::str::from_utf8(name.as_ref()).map_err(|error| error.to_string())?;
+        // After all attributes: a declaration applies to its own element and attributes, too (Namespaces in XML, 6.1).
         let (namespace, name) = self.resolve(name, true)?;
         let attributes = attributes
             .into_iter()
@@ -418,6 +420,7 @@ impl Element {
 
 fn escape_xml(text: &str) -> String {
     quick_xml::escape::escape(text)
+        // A parser normalizes line breaks and tabs in attributes to spaces (XML 1.0, 3.3.3), unless they are references.
         .replace('\n', "&#10;")
         .replace('\r', "&#13;")
         .replace('\t', "&#9;")

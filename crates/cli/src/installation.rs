@@ -58,6 +58,7 @@ fn python_libraries_beside(program: &Path) -> Vec<PathBuf> {
             continue;
         };
         for folder in folders.filter_map(Result::ok) {
+            // As numbers, because 3.9 precedes 3.10.
             if let Some(minor) = folder.file_name().to_str().and_then(python_minor_version) {
                 pythons.push((minor, folder.path()));
             }

@@ -73,6 +73,7 @@ impl<'r> Assembly<'r> {
         store: &Store,
         target: AssemblyTarget,
     ) -> Result<Self, ClusterError> {
+        // In the home, so that version files are renamed into place on one file system.
         let folder = tempfile::Builder::new()
             .prefix("assembly-")
             .tempdir_in(store.home());
@@ -108,6 +109,7 @@ impl<'r> Assembly<'r> {
             .into_iter()
             .enumerate()
             .collect();
+        // Lazily: the loader takes the datasets of a chunk before the next one is fetched.
         let chunks = results.chunks(MAX_FETCHED_DATASETS);
         let datasets = chunks.flat_map(|results| match self.stage(store, results) {
             Ok(staged) => staged.into_iter().map(Ok).collect(),
@@ -142,6 +144,7 @@ impl<'r> Assembly<'r> {
         for ((_, result), (_, path)) in results.iter().zip(objects) {
             let record = Record::read(&path)?;
             let header = record.header()?;
+            // The results are a table from outside: a row may name the record of another dataset.
             if header.id != result.id || header.report.id.as_str() != result.id {
                 return Err(invalid_result(
                     result,
@@ -156,6 +159,7 @@ impl<'r> Assembly<'r> {
             let paths = version_paths(store.home(), &header.version);
             let [graph, counts, fingerprint, sample, labels] = paths
                 .ok_or_else(|| invalid_result(result, "the version of its content is not valid"))?;
+            // Datasets with equal contents share a version, whose files are fetched once.
             if !store.has_graph_file(&header.version) {
                 files.extend([graph, counts, fingerprint].into_iter().zip(header.objects));
             }
@@ -215,6 +219,7 @@ impl<'r> Assembly<'r> {
             return Ok(None);
         };
         let document = record.document(id.as_str())?;
+        // The store has another version by now, for example after a later load: the indexer derives it.
         if document.version != version || document.id != *id {
             return Ok(None);
         }

@@ -83,6 +83,7 @@ impl Handler for DerivationHandler {
         let (mut derivation, mut contents) = match derive(&task) {
             Ok(derived) => derived,
             Err(error) => {
+                // A dataset that cannot be derived is a result. An error of this function would end the process.
                 return context.send(&serde_json::to_vec(&Answer::Failed(error.to_string()))?);
             }
         };
@@ -91,6 +92,7 @@ impl Handler for DerivationHandler {
             .as_ref()
             .and_then(|status| peak_bytes(status).ok())
             .unwrap_or_default();
+        // The sizes come first: the contents follow without marks between them.
         context.send(&serde_json::to_vec(&Answer::Derived(Box::new(derivation)))?)?;
         let mut piece = vec![0; MAX_PIECE_BYTES];
         for content in &mut contents {
@@ -155,6 +157,7 @@ fn derive(task: &DerivationTask) -> Result<(Derivation, [Content; 8]), ClusterEr
         &DumpLimits::default(),
         &DirectContentReader,
     )?;
+    // The graph is opened again below: it must not be in memory twice.
     let triples = content.len();
     drop(content);
     let entry = find_entry(&description, &id, &iris, &version).ok_or_else(|| {

@@ -144,6 +144,7 @@ impl RecordBuilder {
         let batch = RecordBatch::try_from_iter([
             ("part", Arc::new(StringArray::from(self.parts)) as ArrayRef),
             ("name", Arc::new(StringArray::from(self.names))),
+            // 64-bit offsets: the contents of one dataset may exceed 2 GiB together.
             ("content", Arc::new(LargeBinaryArray::from_vec(contents))),
         ]);
         let batch = batch.map_err(&failed)?;
@@ -168,12 +169,14 @@ impl Record {
     pub(crate) fn read(path: &Path) -> Result<Self, ClusterError> {
         let failed = ClusterError::arrow(TABLE);
         let file = File::open(path).map_err(ClusterError::io(path))?;
+        // The SHA-256 of the file was compared when it was fetched: this reader can panic on damaged files.
         let mut reader = FileReader::try_new(BufReader::new(file), None).map_err(&failed)?;
         let empty = ClusterError::Column {
             table: TABLE,
             column: "part",
             expected: "texts",
         };
+        // A record is one batch: see `write`.
         let batch = reader.next().ok_or(empty)?.map_err(&failed)?;
         Ok(Self { batch })
     }

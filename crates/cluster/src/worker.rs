@@ -172,6 +172,7 @@ impl<'d> Worker<'d> {
         folder: &Path,
     ) -> Result<Result<(Derivation, Contents), String>, ClusterError> {
         let sources = match self.fetch_sources(task, folder) {
+            // An address that is not valid is a fault of this dataset, not of the storage.
             Err(ClusterError::Storage(SnapshotError::Location(error))) => {
                 return Ok(Err(error.to_string()));
             }
@@ -225,6 +226,7 @@ impl<'d> Worker<'d> {
                 }
                 Ok(derived)
             })),
+            // Without a process, every task would fail. All other errors concern this dataset only.
             Err(error @ WorkerError::Start(_)) => Err(error.into()),
             Err(error) => Ok(Err(error.to_string())),
         }
@@ -253,6 +255,7 @@ impl<'d> Worker<'d> {
             } = source;
             let path = folder.join(format!("source-{number}"));
             let place = match (url, refused, unreadable) {
+                // The content may have changed since the plan.
                 (Some(url), _, _) => match (self.fetch(url, &path)?, sha256) {
                     (Ok(found), Some(expected)) if found != *expected => SourcePlace::Unreadable(
                         format!("the SHA-256 of {url} is {found}, not {expected}"),
@@ -477,6 +480,7 @@ impl Output {
                     "the worker process returned a result that is not valid: {error}"
                 ))
             });
+            // Before a byte is written: the process is not trusted, and could fill the disk.
             if let Answer::Derived(derivation) = &answer
                 && !self.limits.allow(derivation.sizes)
             {
@@ -488,6 +492,7 @@ impl Output {
             return self.open(0);
         }
         // Without a current content, the rest of a result that failed is ignored.
+        // A piece may end one content and begin others, also empty ones.
         while let Some((place, file, missing)) = &mut self.current {
             let length = usize::try_from(*missing)
                 .unwrap_or(usize::MAX)
@@ -521,6 +526,7 @@ impl Output {
     /// Returns the derivation, or the reason of a failure.
     pub(crate) fn finish(self) -> Result<(Derivation, Contents), String> {
         match (self.answer, self.current) {
+            // Only a result whose last content is complete.
             (Some(Answer::Derived(derivation)), None) => Ok((*derivation, self.paths)),
             (Some(Answer::Failed(reason)), _) => Err(reason),
             _ => Err("the worker process sent an incomplete result".to_owned()),

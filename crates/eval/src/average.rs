@@ -39,6 +39,7 @@ impl TopicValues {
                 values: BTreeMap::new(),
             })
             .collect();
+        // A ranking of a topic without judgements has no value, so the topics of the judgements decide.
         for topic in qrels.topics() {
             let grades = run
                 .ranking(topic)
@@ -82,6 +83,7 @@ impl TopicValues {
             );
         };
         let mut fold_means = Vec::new();
+        // The mean of a fold without test topics would be 0 and lower the result.
         for fold in folds.0.iter().filter(|fold| !fold.test.is_empty()) {
             let values: Vec<f64> = fold
                 .test

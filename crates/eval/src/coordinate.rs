@@ -198,6 +198,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
                     evaluations: self.evaluations,
                 });
             }
+            // Each change gains at least `MIN_GAIN`, so without a higher value the whole round changed nothing.
             if value <= before {
                 break;
             }
@@ -223,6 +224,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
                     point[place] = largest;
                 }
                 let values = self.values(&points);
+                // Without a finite value, the first point is as good as any other.
                 let best = first_best(&values, f64::NEG_INFINITY).unwrap_or(0);
                 points.into_iter().nth(best).unwrap_or_default()
             }
@@ -234,6 +236,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         let others: Vec<f64> = self
             .search
             .grid
+            // The value of the current point is known already.
             .iter()
             .copied()
             .filter(|&point| point != weights[dimension])
@@ -245,6 +248,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
             points.push(changed);
         }
         let values = self.values(&points);
+        // The grid is sorted, so the first of equal values is that of the smallest weight.
         match first_best(&values, value) {
             Some(best) => {
                 weights[dimension] = others[best];
@@ -263,6 +267,7 @@ impl<F: Fn(&[f64]) -> f64 + Sync> Climb<'_, F> {
         }
         let objective = self.objective;
         thread::scope(|scope| {
+            // Contiguous parts that are joined in their order keep the values in the order of the points.
             let parts = points.chunks(points.len().div_ceil(threads));
             let running: Vec<_> = parts
                 .map(|part| scope.spawn(move || evaluate(objective, part)))

@@ -198,6 +198,7 @@ fn normalize_word(word: &str) -> String {
     let word = word
         .trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase();
+    // The s of short words is rarely a plural: `gas`, `bus`.
     match word.strip_suffix('s') {
         Some(stem) if stem.len() > 2 => stem.to_owned(),
         _ => word,
@@ -251,6 +252,8 @@ pub fn match_judgements(topics: Vec<ResearchTopic>, qrels: &Qrels) -> (Vec<Resea
             ..ResearchTopic::default()
         }));
     }
+    // Several identifiers may have become one. The sort is stable: the topic with its parts precedes those made from the
+    // sentence.
     kept.sort_by(|a, b| a.id.cmp(&b.id));
     kept.dedup_by(|a, b| a.id == b.id);
     (kept, renamed)

@@ -72,6 +72,7 @@ impl Folds {
         let mut folds = Vec::new();
         loop {
             let fold = folds.len();
+            // Fold 0 is read without this check, so that a folder without folds is an error with a path.
             if fold > 0 && !part_path(folder, fold, "test").exists() {
                 return Ok(Self(folds));
             }
@@ -91,6 +92,7 @@ impl Folds {
     pub fn split(qrels: &Qrels, count: usize) -> Self {
         let mut folds = Vec::with_capacity(count);
         for test in 0..count {
+            // Each group is the validation part of exactly one fold, too.
             let valid = (test + 1) % count;
             folds.push(Fold {
                 train: select_groups(qrels, count, |group| group != test && group != valid),
@@ -129,6 +131,7 @@ impl Folds {
     fn check_topic(&self, qrels: &Qrels, topic: &str, fold: usize) -> Result<(), FoldsMismatch> {
         let name = topic.to_owned();
         match self.test_fold(topic) {
+            // `test_fold` returns the first fold with the topic: any other fold repeats it.
             Some(first) if first < fold => Err(FoldsMismatch::Twice {
                 topic: name,
                 first,

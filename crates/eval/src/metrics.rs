@@ -120,6 +120,7 @@ impl FromStr for Metric {
 /// Parses `NAME`, `NAME@k`, `NAME(parameter=value)` or `NAME(parameter=value)@k`.
 fn parse(name: &str) -> Option<Metric> {
     let (measure, cutoff) = match name.rsplit_once('@') {
+        // The type of the cut-off rejects `@0`.
         Some((measure, cutoff)) => (measure, Some(cutoff.parse().ok()?)),
         None => (name, None),
     };
@@ -130,6 +131,7 @@ fn parse(name: &str) -> Option<Metric> {
     let measure = match kind {
         "nDCG" => Measure::Ndcg(parse_gain(parameter)?),
         "AP" | "MAP" | "map" => Measure::AveragePrecision(parse_minimum_grade(parameter)?),
+        // As in ir_measures, P and R need a cut-off.
         "P" if cutoff.is_some() => Measure::Precision(parse_minimum_grade(parameter)?),
         "R" if cutoff.is_some() => Measure::Recall(parse_minimum_grade(parameter)?),
         "RR" => Measure::ReciprocalRank(parse_minimum_grade(parameter)?),
@@ -167,6 +169,7 @@ impl fmt::Display for Metric {
             Measure::Judged => ("Judged", None),
         };
         f.write_str(name)?;
+        // Names of ir_measures leave out the default grade.
         if let Some(grade) = relevant.filter(|&grade| grade != MinimumGrade::default()) {
             write!(f, "(rel={})", grade.get())?;
         }
@@ -272,6 +275,7 @@ impl Metric {
         let ranked = self.cut(ranked);
         match self.measure {
             Measure::Ndcg(gain) => {
+                // The ideal order has the same cut-off, so that the best possible ranking has the value 1.
                 let ideal = gain.discount_gains(self.cut(judged).iter().copied());
                 divide_or_zero(
                     gain.discount_gains(ranked.iter().map(|grade| grade.unwrap_or(0))),

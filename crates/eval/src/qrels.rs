@@ -65,6 +65,7 @@ impl Qrels {
 
     /// Adds a judgement. It replaces an earlier one of the same document and topic.
     pub fn insert(&mut self, topic: &str, document: &str, grade: i32) {
+        // Files have many judgements of a topic: its name is copied for the first one only.
         let grades = match self.0.get_mut(topic) {
             Some(grades) => grades,
             None => self.0.entry(topic.to_owned()).or_default(),

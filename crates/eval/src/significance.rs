@@ -72,11 +72,13 @@ impl SignificanceTest {
             return 1.0;
         }
         let p = match (self, differences.statistic()) {
+            // This test compares sums and needs no t, so it covers differences without a deviation as well.
             (Self::Randomisation(resampling), _) => test_by_randomisation(differences, resampling),
             (_, None) => 0.5_f64.powf((count - 1) as f64),
             (Self::StudentT, Some(t)) => test_by_student_t(count, t),
             (Self::Bootstrap(resampling), Some(t)) => test_by_bootstrap(differences, t, resampling),
         };
+        // For an extreme t, the tail of the distribution is rounded to 0, but no p value is 0.
         p.clamp(f64::MIN_POSITIVE, 1.0)
     }
 }
@@ -128,6 +130,7 @@ impl Differences {
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         let (first, rest) = self.0.split_first().filter(|(_, rest)| !rest.is_empty())?;
+        // The squares of rounding errors would be a tiny deviation, and t would be enormous.
         if rest
             .iter()
             .all(|difference| (difference - first).abs() < MAX_ROUNDING_ERROR)
@@ -140,6 +143,7 @@ impl Differences {
             .iter()
             .map(|difference| (difference - mean).powi(2))
             .sum();
+        // `rest` has n − 1 elements.
         Some((squares / rest.len() as f64).sqrt())
     }
 
@@ -188,13 +192,16 @@ fn test_by_randomisation(differences: &Differences, resampling: Resampling) -> f
         .0
         .iter()
         .copied()
+        // The sign of 0 has no effect: zeros would only double the number of assignments.
         .filter(|&difference| difference != 0.0)
         .collect();
+    // `p` returns before if all differences are 0, so at least one remains.
     let flips = SignFlips::new(&signed);
     if signed.len() <= MAX_EXACT_DIFFERENCES {
         // An assignment and its opposite are equally far from 0, so half of them suffice.
         let choices = 1_u32 << (signed.len() - 1);
         let extreme = (0..choices)
+            // In this order of bytes, byte i has the signs of group i.
             .filter(|choice| flips.is_extreme(&choice.to_le_bytes()))
             .count();
         return extreme as f64 / f64::from(choices);
@@ -202,6 +209,7 @@ fn test_by_randomisation(differences: &Differences, resampling: Resampling) -> f
     let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
     let mut signs = vec![0_u8; flips.sums.len()];
     let extreme = (0..resampling.samples).filter(|_| {
+        // Bits beyond the last difference have no effect on the sums of its group.
         random.fill_bytes(&mut signs);
         flips.is_extreme(&signs)
     });
@@ -219,6 +227,7 @@ struct SignFlips {
 impl SignFlips {
     fn new(differences: &[f64]) -> Self {
         let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
+        // Assignments with equal sums may differ by rounding, which grows with the size of the summands.
         let threshold = differences.iter().sum::<f64>().abs() - size * MAX_ROUNDING_ERROR;
         Self {
             sums: differences.chunks(8).map(sums_by_signs).collect(),
@@ -281,6 +290,7 @@ fn is_extreme_draw(shifted: &[f64], random: &mut ChaCha8Rng, observed: f64) -> b
         squares += value * value;
     }
     let mean = sum / count;
+    // If all drawn differences are equal, rounding may make this negative.
     let variance = ((squares - sum * mean) / (count - 1.0)).max(0.0);
     // |mean| / √(variance / n) ≥ observed, without a division by 0 if all drawn differences are equal.
     mean.abs() >= observed * (variance / count).sqrt()

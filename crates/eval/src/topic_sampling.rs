@@ -76,6 +76,7 @@ impl TopicSamples {
                 .iter()
                 .map(|&position| values[position as usize])
                 .sum();
+            // Half of a single topic is no topic.
             if positions.is_empty() {
                 0.0
             } else {
@@ -108,6 +109,7 @@ impl TopicSamples {
         let mut wins = Vec::with_capacity(self.samples.len());
         for (first, second) in self.means(first).zip(self.means(second)) {
             wins.push(match first - second {
+                // Equal means may differ by the order of summation, which must not decide a win.
                 difference if difference.abs() < MAX_ROUNDING_ERROR => tie,
                 difference if difference > 0.0 => 1.0,
                 _ => 0.0,

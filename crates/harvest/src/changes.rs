@@ -126,10 +126,12 @@ impl NewestPackages {
             || self
                 .stamps()
                 .last()
+                // Strictly older: packages with the timestamp of the watermark may go on.
                 .is_some_and(|stamp| stamp.timestamp.as_str() < watermark)
     }
 
     fn append(&mut self, next: Self) -> Result<(), String> {
+        // Packages may have moved between the pages while they were read.
         if next.count != self.count {
             return Err(format!(
                 "it counted {} packages, and {} on a later page",
@@ -163,6 +165,7 @@ impl NewestPackages {
         let mut settled: Vec<&str> = timestamps
             .values()
             .map(String::as_str)
+            // Packages that changed during the complete harvest have later timestamps, and prove no order.
             .filter(|time| *time <= watermark)
             .collect();
         settled.sort_unstable_by(|one, other| other.cmp(one));
@@ -196,6 +199,7 @@ impl NewestPackages {
                 ));
             }
         }
+        // The only sign of a removed package is the number: known and new ones must be as many as the portal counts.
         let added = listed.iter().filter(|id| !known.contains_key(**id)).count();
         let total = (known.len() + added) as u64;
         (total != self.count)
@@ -272,6 +276,7 @@ impl Run<'_, '_> {
             Ok(known) => known,
             Err(reason) => return Ok(Err(reason)),
         };
+        // Even if others were added, some were removed, and no list names them.
         if newest.count < portal.count {
             return Ok(Err(format!(
                 "it counts {} packages, and counted {} before",
@@ -310,6 +315,7 @@ impl Run<'_, '_> {
                 return Ok(Err(format!("the cached copy of <{name}> is missing")));
             };
             let path = self.fetcher.state.path(&file.file);
+            // A page of a search, or the response to a request for a single package.
             let packages = match read_response::<SearchResult>(&path)? {
                 Ok(found) => Ok(found.results),
                 Err(_) => read_response::<PackageSummary>(&path)?.map(|package| vec![package]),
@@ -355,6 +361,7 @@ impl Run<'_, '_> {
             add_packages(&mut known, &name, stamps);
             new_pages.push(name);
         }
+        // A page with the same address and content keeps its name, and moves behind the others: later pages override.
         let earlier = portal
             .pages
             .iter()
@@ -365,6 +372,7 @@ impl Run<'_, '_> {
             .values()
             .map(|package| Rc::clone(&package.page))
             .collect();
+        // Pages whose packages all have newer versions are no longer needed.
         pages.retain(|name| in_use.contains(name.as_str()));
         for name in &pages {
             let before = source.report.datasets;

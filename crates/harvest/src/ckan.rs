@@ -72,6 +72,7 @@ pub(super) struct PackageSummary {
 /// Reads a string of at most [`MAX_VALUE_BYTES`], with quotes and escapes; `None` for any other value.
 fn short_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let json = Box::<RawValue>::deserialize(deserializer)?;
+    // The raw text first: a large value is never copied into memory as a string.
     let is_short = json.get().len() <= MAX_VALUE_BYTES;
     Ok(if is_short {
         serde_json::from_str(json.get()).ok()
@@ -300,6 +301,7 @@ impl Run<'_, '_> {
             Err(reason) => {
                 portal
                     .into_iter()
+                    // The address may be no portal for a while only: the next harvest then needs the record.
                     .for_each(|portal| self.fetcher.state.set_portal(&search, portal));
                 Ok(Some(reason))
             }
@@ -397,6 +399,7 @@ impl Run<'_, '_> {
         crawl
             .names
             .extend(found.results.into_iter().filter_map(|package| package.name));
+        // By names, not by addresses: a portal that ignores `start` returns its first page each time.
         if length > 0 && crawl.names.len() == before {
             source.fail(
                 &address,
@@ -439,6 +442,7 @@ impl Run<'_, '_> {
         if crawl.missing.is_empty() {
             return self.compare(source, crawl);
         }
+        // The list of names cannot be restricted by a search: it would add packages that were not selected.
         let all = if crawl.api.search.is_empty() {
             self.names(crawl.api)?
         } else {
@@ -486,6 +490,7 @@ impl Run<'_, '_> {
     /// Records a failure if the portal returned fewer packages than it counts, because the others may still exist.
     fn compare(&self, source: &mut Source, crawl: &PortalCrawl<'_>) -> Result<(), HarvestError> {
         let had = crawl.names.len() as u64;
+        // Of the largest count, because a portal counts fewer while it rebuilds its index.
         if source.report.whole && had < crawl.most {
             source.fail(
                 &crawl.api.actions,

@@ -201,6 +201,7 @@ struct ListRequest<'l> {
 /// Returns the number of the first record of the next page; `None` at the end. Services count differently beyond the end.
 fn next_start(start: u64, returned: u64, next: Option<u64>, matched: u64) -> Option<u64> {
     let next = next.unwrap_or(0);
+    // At the end, the next record is 0, missing, or one beyond the number of records.
     (returned > 0 && next > start && next <= matched).then_some(next)
 }
 
@@ -232,6 +233,7 @@ impl Run<'_, '_> {
                 return Ok(None);
             }
         };
+        // With a constant page: the key does not depend on the sizes of pages.
         let key = service.records(&request, 1, 0);
         if let Some(list) = self.fetcher.state.record_list(&key) {
             let reason = match self.list_fault(source, &list) {
@@ -260,6 +262,7 @@ impl Run<'_, '_> {
             source.fail(&service.path, reason);
         }
         let from = walk.response_date.and_then(|date| next_from(&date, true));
+        // A list with failures is no base for changes: the next harvest reads all again.
         if let Some(from) = from.filter(|_| walk.is_whole && source.report.whole) {
             let list = RecordList {
                 from,
@@ -332,6 +335,7 @@ impl Run<'_, '_> {
         let mut reasons = Vec::new();
         let mut requests = Vec::new();
         for schema in schemas {
+            // Sorted pages neither overlap nor leave gaps, but not every service can sort.
             for is_sorted in [true, false] {
                 requests.push(ListRequest {
                     schema,
@@ -392,6 +396,7 @@ impl Run<'_, '_> {
         }
         list.records.extend(walk.records.datasets);
         let known = list.records.len() as u64;
+        // The protocol lists no deletions, but the number shows them.
         if matched != Some(known) {
             let matched = matched.unwrap_or_default();
             return Ok(Err(format!(
@@ -442,6 +447,7 @@ impl Run<'_, '_> {
                         Ok(RecordsOrError::Other(reason)) | Err(reason) => reason,
                         Ok(RecordsOrError::Records(..)) => continue,
                     };
+                    // The next round reports it.
                     if self.stopped {
                         continue;
                     }
@@ -456,6 +462,7 @@ impl Run<'_, '_> {
                     source.fail(&address, format!("record {start}: {reason}"));
                     walk.is_whole = false;
                     failed_in_a_row += 1;
+                    // Without a page, the number of records is unknown.
                     let is_end = if is_first {
                         start >= MAX_PROBED_RECORDS
                     } else {

@@ -131,6 +131,7 @@ impl Run<'_, '_> {
             self.process_repeated_dataset(source, dataset, &key);
             return Ok(());
         }
+        // A page that follows may list the other dataset unchanged: then this one is new, and must not take its id.
         if may_wait && self.edited_versions(source, &key).next().is_some() {
             source.deferred.push(dataset);
             return Ok(());
@@ -167,6 +168,7 @@ impl Run<'_, '_> {
             .state
             .dataset(&id)
             .is_some_and(|before| before.fingerprint == record.fingerprint);
+        // Local files are not copied: their descriptions may be the same although their content has changed.
         if is_same && !is_local && self.harvester.options.existing_ids.contains(&id) {
             self.report.unchanged += 1;
             self.fetcher.state.set_dataset(id, record);
@@ -201,6 +203,7 @@ impl Run<'_, '_> {
         };
         let title = dataset.metadata.title().to_owned();
         let stored = self.fetcher.state.id_of(key);
+        // Equal ids, so that the comparison of descriptions does not depend on them.
         if let Some(id) = stored.or_else(|| self.pending.id_of(key)) {
             dataset.set_id(id.clone());
         }
@@ -417,6 +420,7 @@ impl Run<'_, '_> {
                     let reason = "another change added a dataset with this id during the harvest; it is not replaced, and the \
                                   next harvest uses another id";
                     source.fail(&format!("dataset {id}"), reason);
+                    // The id belongs to the other dataset now. Without a record, the next harvest chooses another one.
                     self.fetcher.state.remove_datasets(&[id]);
                     continue;
                 }
@@ -436,6 +440,7 @@ impl Run<'_, '_> {
     ) -> Result<(), HarvestError> {
         let mut gone = self.fetcher.state.datasets_of_source(&report.source);
         gone.retain(|id| !self.taken.contains(id));
+        // An empty list is taken for a fault of the source, and not for the end of all its datasets.
         if !gone.is_empty() && report.datasets == 0 && report.repeated == 0 {
             report.fail(
                 &report.source.clone(),
@@ -446,6 +451,7 @@ impl Run<'_, '_> {
             && self.harvester.options.delisted == DelistedPolicy::Remove
             && !gone.is_empty()
         {
+            // First from the home: if the process ends between, the next harvest removes them again.
             self.storage.remove(&gone)?;
             self.fetcher.state.remove_datasets(&gone);
             self.fetcher.state.save()?;
@@ -471,6 +477,7 @@ fn fingerprint(dataset: &Dataset, hashes: &[String]) -> (String, u64) {
         .collect();
     lines.sort_unstable();
     lines.extend(hashes.iter().cloned());
+    // A file that is missing now and present later, or the reverse, is a change.
     let missing = dataset
         .distributions
         .iter()

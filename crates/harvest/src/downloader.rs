@@ -76,6 +76,7 @@ impl<'d> Downloader<'d> {
             Err(FetchError::Disk(error)) => return Err(error),
             Err(error) => return Ok(Download::Failed(with_remedy(&error))),
         };
+        // The file leaves the cache, so that a later request for the address downloads it again.
         self.fetcher.state.forget_file(address);
         fs::rename(&fetched.path, to).map_err(HarvestError::io(to))?;
         Ok(Download::Downloaded {

@@ -190,6 +190,7 @@ impl<'h> Fetcher<'h> {
             let step = steps.next().filter(|_| error.is_transient());
             let wait = step.map(|step| error.retry_after().unwrap_or(*step));
             let silence = self.last_byte.age();
+            // A longer `Retry-After` ends the retries: the time of the harvest belongs to other hosts, too.
             let Some(wait) = wait.filter(|wait| {
                 *wait <= options.max_wait && silence + *wait <= self.silence_left(&origin)
             }) else {
@@ -284,6 +285,7 @@ impl<'h> Fetcher<'h> {
         query: &str,
         accept: &str,
     ) -> Result<(FetchedFile, Option<u64>), FetchError> {
+        // A fragment, which no requested address has: the entry cannot be that of a page.
         let key = format!("{endpoint}#query-{}", &hash_of_text(query)[..24]);
         self.with_retries(endpoint, |fetcher| {
             let posted = fetcher.send_request(endpoint, |egress| {
@@ -342,6 +344,7 @@ impl<'h> Fetcher<'h> {
             total,
             bytes: bytes.min(self.options.max_file_bytes),
         };
+        // Before the request is sent: one that fails costs the host as much.
         self.spent.requests += 1;
         let response = request(self.egress)
             .with_limits(limits)
@@ -383,6 +386,7 @@ impl<'h> Fetcher<'h> {
             }
             self.check_robots(&target)?;
         }
+        // Another redirect to a further host is an error here.
         self.send(&target, |request| prepare(request).with_same_origin_only())
     }
 
@@ -396,6 +400,7 @@ impl<'h> Fetcher<'h> {
             .copied()
             .unwrap_or((Instant::now(), Duration::ZERO));
         self.wait_until(next)?;
+        // The pause counts from the start of the request, because requests follow one another anyway.
         self.slots.insert(
             origin,
             (Instant::now() + pause.max(self.options.pause), pause),
@@ -421,6 +426,7 @@ impl<'h> Fetcher<'h> {
     fn attempt(&mut self, address: &str, purpose: Purpose) -> Result<FetchedFile, FetchError> {
         let cached = self.state.cached_file(address);
         let part = PartialFile::new(&self.state, address);
+        // Pages may be compressed on the way, so that ranges do not refer to their content.
         let resumed = part.resumable().filter(|_| purpose == Purpose::Download);
         let response = self.send_checking_redirects(address, purpose, |request| {
             let request = request.with_accept(purpose.accept());
@@ -438,12 +444,14 @@ impl<'h> Fetcher<'h> {
         });
         let response = match response {
             Err(FetchError::Status { status: 416, .. }) if resumed.is_some() => {
+                // The part is longer than the file, so it belongs to another version. The next attempt begins without it.
                 part.remove()?;
                 return Err(FetchError::WrongRange(address.to_owned()));
             }
             response => response?,
         };
         if response.status() == 304 {
+            // A 304 without a condition is a fault of the server.
             let mut cached = cached.ok_or_else(|| FetchError::WrongRange(address.to_owned()))?;
             // The next page may change although this page does not.
             if let Some(next) = next_link(response.headers("link"), &cached.address) {
@@ -457,6 +465,7 @@ impl<'h> Fetcher<'h> {
                 is_new: false,
             });
         }
+        // With status 200 the file has changed, or the server has no ranges: the complete file follows.
         let resumed = if response.status() == 206 {
             resumed.map(|(length, _)| length)
         } else {
@@ -491,6 +500,7 @@ impl<'h> Fetcher<'h> {
             .map(str::to_owned);
         let final_address = response.address().to_owned();
         let next = next_link(response.headers("link"), &final_address);
+        // Only a strong tag may be used in `If-Range` (RFC 9110, 13.1.5).
         let strong = etag
             .as_deref()
             .filter(|tag| tag.starts_with('"') && is_plain(&response));
@@ -529,6 +539,7 @@ impl<'h> Fetcher<'h> {
             .into());
         };
         let is_too_large = matches!(error.fault, EgressFault::TooLarge(_));
+        // It would exceed the limit again.
         if is_too_large {
             part.remove()?
         } else {
@@ -559,6 +570,7 @@ impl<'h> Fetcher<'h> {
             self.last_byte.update();
             self.spent.bytes += read as u64;
             length += read as u64;
+            // The egress limits the response, not the file that several responses resume.
             if length > self.options.max_file_bytes {
                 part.remove()?;
                 let fault = EgressFault::TooLarge(self.options.max_file_bytes);
@@ -628,6 +640,7 @@ pub(super) fn next_link<'l>(
 ) -> Option<String> {
     let base = Iri::parse(address).ok()?;
     for header in headers {
+        // Splitting at commas would cut addresses, which may contain them.
         for link in header.split('<').skip(1) {
             let Some((target, parameters)) = link.split_once('>') else {
                 continue;
@@ -677,6 +690,7 @@ impl PartialFile {
     fn create(&self, resumed: Option<u64>, tag: Option<&str>) -> Result<(), HarvestError> {
         if resumed.is_none() {
             self.remove()?;
+            // The tag is written after the old part is gone: it never belongs to another content.
             File::create(&self.path).map_err(HarvestError::io(&self.path))?;
             if let Some(tag) = tag {
                 fs::write(&self.tag, tag).map_err(HarvestError::io(&self.tag))?;
@@ -695,6 +709,7 @@ impl PartialFile {
     }
 
     fn remove(&self) -> Result<(), HarvestError> {
+        // The tag first: a part without it is never resumed.
         for path in [&self.tag, &self.path] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {

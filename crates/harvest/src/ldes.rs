@@ -164,6 +164,7 @@ impl Run<'_, '_> {
             _ => BTreeSet::new(),
         };
         self.process(source, catalog)?;
+        // Members that are missing may have been forgotten by the stream, and are no deletions.
         if has_policy {
             self.list_all(source, &deleted);
         }

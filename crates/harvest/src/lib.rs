@@ -312,6 +312,7 @@ impl<'h> Harvester<'h> {
                 .try_for_each(|source| run.harvest_source(source));
             // Even if the harvest failed.
             let stored = run.finish_storing(&mut Source::new(""));
+            // The state is saved before an error is returned: what was stored must not be stored again.
             run.fetcher.state.save()?;
             outcome.and(stored)?;
             run.finish(sources)
@@ -411,6 +412,7 @@ impl Run<'_, '_> {
             .iter_mut()
             .try_for_each(|report| self.remove_delisted_datasets(report))?;
         self.report.sources = reports;
+        // Only then it is known which files no source needs any more.
         if self.report.is_whole() {
             self.fetcher.state.remove_untouched_files(sources);
             self.fetcher.state.save()?;

@@ -231,6 +231,7 @@ impl Run<'_, '_> {
             let from = walk
                 .response_date
                 .and_then(|date| next_from(&date, has_dates_only(properties)));
+            // After a failure the date stays, so that the next harvest requests the same changes again.
             if source.report.whole {
                 list.from = from.unwrap_or(list.from);
                 let address = repository.list(prefix, None);
@@ -305,6 +306,7 @@ impl Run<'_, '_> {
             let count = page.records.len();
             let new = walk.records.add(page.records);
             self.process(source, *catalog)?;
+            // After a restart, the first pages have known records only.
             if count > 0 && new == 0 && !is_first && !has_restarted {
                 let reason = "paging loop: the page contains only records of earlier pages";
                 source.fail(&address, reason);
@@ -314,6 +316,7 @@ impl Run<'_, '_> {
             let Some(token) = page.resumption_token else {
                 let listed = walk.records.len() + walk.records.deleted.len() as u64;
                 let is_stated_end = page.matched.is_some_and(|matched| matched == listed);
+                // It may be a fault in the middle of the list, unless the stated number of records was read.
                 if count == 0 && !is_at_start && !is_stated_end {
                     source.fail(
                         &address,

@@ -136,6 +136,7 @@ impl Run<'_, '_> {
         } else {
             return Ok(());
         }
+        // The last try, because it sends requests to another address than the named one.
         if let (false, Some(api)) = (self.stopped, ckan::Api::from_site(&address)) {
             match self.harvest_ckan(source, &api)? {
                 None => return Ok(()),
@@ -165,6 +166,7 @@ impl Run<'_, '_> {
                 }
                 Page::Other(alternates, reason) => {
                     tried.push(reason);
+                    // Alternates of alternates are not followed: they could lead in a circle.
                     if candidate == address {
                         waiting.extend(alternates.into_iter().take(MAX_ALTERNATES));
                     }
@@ -384,6 +386,7 @@ impl Run<'_, '_> {
             Err(error) => return Ok(Page::Missing(self.failure_reason(error)?)),
         };
         source.report.pages += 1;
+        // Only the first page: the others are added when they are compared.
         if source.report.pages == 1 {
             source.contents.insert(fetched.file.sha256.clone());
         }
@@ -542,6 +545,7 @@ fn queue_pages(
     max_pages: u64,
 ) {
     let left = usize::try_from(max_pages.saturating_sub(source.report.pages)).unwrap_or(usize::MAX);
+    // The queue grows with the pages that may still be read, and not with what a page lists.
     let room = left.saturating_add(1).saturating_sub(waiting.len());
     let usual = following
         .iter()

@@ -103,6 +103,7 @@ impl Quarantine {
             return Ok(Err(reason));
         }
         let result = catch_unwind(AssertUnwindSafe(step));
+        // A panic has not ended the process, so that the record goes, too.
         self.end(StepKind::Reading)?;
         Ok(result.map_err(|panic| panic_reason(what, "read", &*panic)))
     }
@@ -164,6 +165,7 @@ impl Quarantine {
             attempts: earlier + 1,
             datasets,
         };
+        // Before the step begins: a process that is killed cannot write it afterwards.
         write_record(&self.folder.join(kind.file()), &step)?;
         Ok(None)
     }
@@ -204,6 +206,7 @@ fn read_record<R: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<R>, H
 
 fn write_record(path: &Path, record: &impl Serialize) -> Result<(), HarvestError> {
     let bytes = serde_json::to_vec(record).map_err(|error| HarvestError::io(path)(error.into()))?;
+    // Not synced: the record must survive the process, not a power failure, after which the step may be repeated.
     let temporary = path.with_extension("new");
     fs::write(&temporary, bytes)
         .and_then(|()| fs::rename(&temporary, path))

@@ -45,6 +45,7 @@ impl Records {
                 self.nameless += 1;
                 new += 1;
             } else if header.is_deleted {
+                // The last entry of a record counts, because a record may be listed twice.
                 self.datasets.remove(&header.identifier);
                 new += u64::from(self.deleted.insert(header.identifier));
             } else {

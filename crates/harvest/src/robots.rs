@@ -51,6 +51,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Box<Robot>> {
 impl Fetcher<'_> {
     /// Checks that a host allows crawlers to access an address, and applies its crawl delay.
     pub(super) fn check_robots(&mut self, address: &str) -> Result<(), FetchError> {
+        // A host to which no request may be sent gets none for its rules either.
         self.egress.check(address)?;
         let Some(origin) = origin_of(address) else {
             return Ok(());

@@ -73,6 +73,7 @@ impl Run<'_, '_> {
         let mut without_datasets = 0_u64;
         for (page, modified) in pages {
             let name = modified.as_deref().map(|time| name_of(&page, Some(time)));
+            // The name contains the time of the last change, so that another time is another name.
             if let Some((name, keys)) = name.as_ref().and_then(|name| known.get_key_value(name)) {
                 unchanged.insert(name.clone(), keys.clone());
                 records.insert(name.clone(), keys.clone());

@@ -119,6 +119,7 @@ impl Run<'_, '_> {
             }
         }
         source.report.form = Some("sparql".to_owned());
+        // A catalogue that changes while it is listed may hide datasets.
         match self.count(&endpoint, queries)? {
             Ok(after) if before == count && after == count => {}
             Ok(after) => source.fail(
@@ -190,9 +191,11 @@ impl Run<'_, '_> {
                     format!("IRIs of datasets that are not valid: {repairs}"),
                 );
             }
+            // An empty page ends the list, and not a short one: endpoints cut pages.
             let Some(newest) = page.last().cloned() else {
                 return Ok(Some(datasets));
             };
+            // An endpoint that ignores the filter or the order would repeat or omit datasets.
             let is_sorted = page.is_sorted() && page.first().is_some_and(|first| *first > last);
             if !is_sorted || datasets.len() + page.len() > MAX_DATASETS {
                 source.fail(
@@ -251,6 +254,7 @@ impl Run<'_, '_> {
                         if max_rows.is_none_or(|max| catalog.triples < max)
                             && (is_whole(catalog.triples)
                                 || datasets.len() == 1
+                                    // A single dataset cannot be divided: a round number below the usual limit is accepted.
                                     && catalog.triples < MIN_SUSPICIOUS_TRIPLES) =>
                     {
                         self.process(source, *catalog)?;
@@ -364,6 +368,7 @@ fn keys_after(query: &str, last: &str) -> Option<String> {
     let Query::Select { pattern, .. } = &mut query else {
         return None;
     };
+    // In the algebra, not in the text: an IRI cannot change the query.
     visit_patterns(pattern, &mut |pattern| {
         if let GraphPattern::Filter { expr, .. } = pattern {
             set_text(expr, last);

@@ -163,6 +163,7 @@ impl State {
     pub(super) fn cached_file(&mut self, address: &str) -> Option<CachedFile> {
         let file = self.saved.files.get(address)?;
         self.touched.insert(address.to_owned());
+        // By its length, because a crash of the machine may have left a part.
         let exists = self
             .path(&file.file)
             .metadata()
@@ -256,6 +257,7 @@ impl State {
             .range(start.clone()..)
             .take_while(move |(key, _)| key.starts_with(&start));
         let datasets = keys.map(|(key, id)| (key.as_str(), id));
+        // A title may contain `#`, so that the prefix alone is not enough.
         datasets.filter(move |(key, _)| title_of_key(key) == Some(title))
     }
 
@@ -279,6 +281,7 @@ impl State {
     }
 
     pub(super) fn set_dataset(&mut self, id: DatasetId, record: DatasetRecord) {
+        // Only if the key still belongs to this id: another dataset may have it by now.
         if let Some(before) = self.saved.datasets.get(&id)
             && before.key != record.key
             && self.ids.get(&before.key) == Some(&id)
@@ -316,6 +319,7 @@ impl State {
 
     /// Removes files that this run did not use, unless the state contains datasets of sources outside `sources`.
     pub(super) fn remove_untouched_files(&mut self, sources: &[String]) {
+        // The harvest may have been run with other sources before, whose files stay.
         if self
             .saved
             .datasets
@@ -387,6 +391,7 @@ pub fn forget_datasets(harvests: &Path, ids: &BTreeSet<DatasetId>) -> Result<usi
         let before = found;
         for (id, record) in &mut state.saved.datasets {
             if ids.contains(id) {
+                // An empty fingerprint differs from that of every dataset.
                 record.fingerprint.clear();
                 found += 1;
             }

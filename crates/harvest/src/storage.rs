@@ -54,12 +54,14 @@ impl Storage {
         scope: &'scope Scope<'scope, 'env>,
         sink: &'scope mut dyn DatasetSink,
     ) -> Self {
+        // Without a bound: the harvest waits for the former batch before it sends the next one.
         let (tasks, receiver) = channel();
         scope.spawn(move || {
             for task in receiver {
                 // A harvest that has failed does not wait for the result.
                 match task {
                     Task::Store(batch, sender) => {
+                        // A panic must not end this thread, because the harvest continues with the next batch.
                         let stored = catch_unwind(AssertUnwindSafe(|| sink.store(batch)));
                         drop(sender.send(stored));
                     }

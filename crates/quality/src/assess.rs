@@ -33,6 +33,7 @@ pub fn assess(
     let node = Node::find(description, dataset.as_str())
         .filter(|node| node.statements().next().is_some())?;
     let mut compliance = Compliance::new(node);
+    // Without triples there is nothing to assess: the indicators of content would be missed instead of unknown.
     let content = content.filter(|summary| summary.triples > 0);
     let context = Context {
         url_checks,
@@ -157,6 +158,7 @@ fn check_date(indicator: I, node: Node<'_>, property: &str) -> Finding {
 }
 
 fn is_date(text: &str) -> bool {
+    // Catalogues often have a space between date and time, where XML Schema requires a T.
     let text = text.trim().replacen(' ', "T", 1);
     text.parse::<DateTime>().is_ok()
         || text.parse::<Date>().is_ok()
@@ -302,6 +304,7 @@ fn is_local_file(part: Node<'_>) -> bool {
         return false;
     };
     let location = value.term().text();
+    // A location without a scheme is a path.
     location.starts_with("file:") || !location.contains("://")
 }
 
@@ -631,6 +634,7 @@ fn check_soundness(skipped: &str, content: &Summary) -> Finding {
     let tables = content.tables.iter();
     let cells: u64 = tables
         .clone()
+        // Tables whose cells were not counted would make the share of empty cells too small.
         .filter(|table| table.empty_cells.is_some())
         .map(|table| table.rows.saturating_mul(table.columns))
         .sum();
@@ -641,6 +645,7 @@ fn check_soundness(skipped: &str, content: &Summary) -> Finding {
             "; {empty} of {cells} cells of tables are empty, {mixed} do not have the type of their column"
         );
     }
+    // Empty cells are no errors: values may be missing.
     if_met(I::Sound, skipped == "0" && mixed == 0, reason)
 }
 

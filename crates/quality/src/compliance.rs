@@ -128,6 +128,7 @@ impl<'d> Compliance<'d> {
         };
         found.node("dataset", dataset, DATASET);
         found.parts(dataset, MAX_PART_DEPTH);
+        // A part that several properties lead to has the same violations for each of them.
         found.violations.sort();
         found.violations.dedup();
         found.recommendations.sort();
@@ -149,6 +150,7 @@ impl<'d> Compliance<'d> {
                 })
                 .collect();
             for part in described {
+                // The depth is part of the key, since a part that was reached at the last level has unchecked parts of its own.
                 if !self.checked.insert((part.id(), property, depth)) {
                     continue;
                 }
@@ -212,6 +214,7 @@ impl<'d> Compliance<'d> {
 /// Returns the name of a part of the description, or the IRI of a resource of the web.
 pub(super) fn part_name(part: Node<'_>, dataset: &str) -> String {
     let text = part.term().text();
+    // The `#` excludes datasets whose IRIs only begin with the same characters.
     let own = text
         .strip_prefix(dataset)
         .and_then(|rest| rest.strip_prefix('#'));

@@ -48,6 +48,7 @@ fn strip_scheme(iri: &str) -> Option<&str> {
 
 fn lies_under(iri: &str, place: &str) -> bool {
     strip_scheme(iri).is_some_and(|address| {
+        // A slice would panic in the middle of a character that is not ASCII.
         let beginning = address.get(..place.len());
         beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(place))
     })
@@ -239,8 +240,10 @@ pub(super) fn format(text: &str) -> Option<Format> {
             .strip_prefix(FILE_TYPES)
             .or_else(|| address.strip_prefix(MEDIA_TYPES))
             .unwrap_or_default(),
+        // Media types may have parameters: `text/csv; charset=utf-8`.
         None => text.split(';').next().unwrap_or_default().trim(),
     };
+    // Extensions may have their dot.
     let name = name.trim_start_matches('.').to_lowercase();
     let known = FORMATS.iter().find(|(code, names, ..)| {
         code.eq_ignore_ascii_case(&name) || names.contains(&name.as_str())

@@ -29,6 +29,7 @@ impl<'g> Node<'g> {
         // The triples of a subject are sorted by predicate.
         let triples = self.graph.subject_triples(self.id);
         let start = triples.partition_point(|triple| Some(triple.predicate) < property);
+        // The property is `None` if the graph lacks its IRI; no triple equals that.
         let found = triples[start..]
             .iter()
             .take_while(move |triple| Some(triple.predicate) == property);

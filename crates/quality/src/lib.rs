@@ -69,6 +69,7 @@ impl Points {
     /// determined.
     #[must_use]
     pub fn score(self) -> Option<u32> {
+        // The divisor is doubled to round half up in integers; the product is at most 2 · 405².
         (self.of > 0).then(|| (2 * self.given * MAX_SCORE + self.of) / (2 * self.of))
     }
 }

@@ -99,6 +99,7 @@ impl Tally {
         self.datasets += 1;
         self.scores += u64::from(assessment.score());
         for finding in &assessment.findings {
+            // The counts have the order of the enum.
             self.problems[finding.indicator as usize].add(finding.outcome);
         }
     }
@@ -220,6 +221,7 @@ impl Overview {
                     .problems()
                     .first()
                     .copied()
+                    // Without losses, the first one is not a problem.
                     .filter(|problem| problem.missed > 0),
             })
             .collect();

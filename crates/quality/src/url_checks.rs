@@ -82,6 +82,7 @@ impl UrlChecks {
                 )
             })
             .collect();
+        // `None` comes first, and times of one form have the order of their texts.
         waiting.sort_unstable();
         waiting
             .into_iter()
@@ -137,6 +138,7 @@ pub fn check_urls(
         for _ in 0..options.hosts {
             let (sender, hosts) = (sender.clone(), &hosts);
             scope.spawn(move || {
+                // A host belongs to one thread, so it never gets two requests at once.
                 while let Some(addresses) = take_next_host(hosts) {
                     for (place, address) in addresses.into_iter().enumerate() {
                         thread::sleep(if place > 0 {
@@ -151,6 +153,7 @@ pub fn check_urls(
                 }
             });
         }
+        // The receiver ends when no sender is left, neither in a thread nor here.
         drop(sender);
         receiver
             .into_iter()

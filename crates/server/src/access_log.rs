@@ -53,6 +53,7 @@ pub(crate) async fn log_access(proxies: Arc<Proxies>, request: Request, next: Ne
         path: request.uri().path().to_owned(),
         client: proxies.client(request.headers(), request.extensions()),
         id: request_id(request.headers()).to_owned(),
+        // If the request is cancelled, the entry is dropped with this status.
         status: closed_by_client(),
         bytes: 0,
     };

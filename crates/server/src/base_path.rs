@@ -117,6 +117,7 @@ fn rewrite(text: &str, path: &str, beginnings: &[&str]) -> String {
         let mut parts = rewritten.split(beginning);
         let mut joined = parts.next().unwrap_or_default().to_owned();
         for part in parts {
+            // Two slashes: the address names another host.
             if let Some(rest) = part.strip_prefix('/') {
                 joined.push_str(&other_host);
                 joined.push_str(rest);

@@ -23,6 +23,7 @@ impl<G: Hash + Eq, T> GenerationCache<G, T> {
         generation: G,
         compute: impl FnOnce() -> Result<T, ApiError>,
     ) -> Result<Arc<T>, ApiError> {
+        // Locked while the value is computed, so that requests at the same time do not compute it each.
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         cache
             .try_get_or_insert(generation, || compute().map(Arc::new))

@@ -139,6 +139,7 @@ fn name_of(authority: &str) -> Option<String> {
         authority
             .host()
             .trim_matches(['[', ']'])
+            // A name with a dot at its end is the same name for DNS.
             .trim_end_matches('.')
             .to_ascii_lowercase(),
     )
@@ -171,6 +172,7 @@ pub(crate) fn is_loopback_origin(origin: &[u8]) -> bool {
 /// If true, a browser declares that a page of another origin caused the request. Other clients do not send the header.
 pub(crate) fn is_from_other_origin(headers: &HeaderMap) -> bool {
     let site = headers.get_all("sec-fetch-site").iter();
+    // `none`: the user entered the address, or opened a bookmark.
     site.into_iter()
         .any(|site| site != "same-origin" && site != "none")
 }

@@ -110,6 +110,7 @@ impl Locale {
             Self::English => (",", 3),
             Self::German | Self::Italian => (".", 3),
             Self::French => ("\u{202f}", 3),
+            // In Spanish, a number of four digits is one group.
             Self::Spanish => (".", 4),
         };
         if digits.len() <= ungrouped {

@@ -46,6 +46,7 @@ fn fit_to_budget(limits: SparqlLimits, budget_megabytes: u64) -> SparqlLimits {
             ..limits
         };
     }
+    // The limit of a client is reduced as well, so that one client cannot hold all permits.
     let half = concurrent.div_ceil(2);
     SparqlLimits {
         memory_megabytes,

@@ -83,6 +83,7 @@ pub(crate) fn best<'o>(headers: &HeaderMap, offers: &[&'o str]) -> Option<&'o st
     let mut best_quality = 0.0;
     for offer in offers {
         let quality = offer_quality(offer, &ranges);
+        // Strictly greater: of equal offers, the first one stays. A quality of 0 excludes an offer (RFC 9110, 12.4.2).
         if quality > best_quality {
             best = Some(*offer);
             best_quality = quality;
@@ -279,6 +280,7 @@ pub(crate) fn languages(headers: &HeaderMap, lang: Option<&str>) -> Result<Vec<S
         Some(lang) => lang.split(',').map(|tag| (tag.trim(), 1.0)).collect(),
         None => ranges(headers, &header::ACCEPT_LANGUAGE),
     };
+    // A stable sort: equal qualities keep the order of the header.
     requested.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let mut languages: Vec<String> = Vec::new();
     for (tag, quality) in requested {

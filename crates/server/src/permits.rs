@@ -79,7 +79,9 @@ impl Permits {
         client: Option<IpAddr>,
         patience: Duration,
     ) -> Result<Permit, Exhausted> {
+        // One deadline for both waits.
         let until = Instant::now() + patience;
+        // The client's permit first: while it waits for one of its own, it takes no place in the queue for all.
         let of_client = match client {
             Some(client) => match timeout_at(until, self.semaphore(client).acquire_owned()).await {
                 Ok(Ok(permit)) => Some(permit),

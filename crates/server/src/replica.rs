@@ -85,6 +85,7 @@ impl Replica {
                 ..options.clone()
             },
         )?;
+        // After the home was opened: a snapshot that cannot be opened must not replace the one in the cache.
         if let Err(error) = self.cache.keep_only(&home) {
             tracing::warn!(%error, "cannot delete old files of the cache; the next snapshot deletes them");
         }
@@ -148,6 +149,7 @@ fn follow_snapshots(
         match replica.next(&state, options) {
             Ok(None) => {}
             Ok(Some(next)) => {
+                // Before the change, so that no request waits for the caches of the new snapshot.
                 fill_caches(&next);
                 current.replace(crate::app(next.clone()));
                 log_snapshot(&next, replica.cache.location());

@@ -103,6 +103,7 @@ impl Kind {
         match self {
             Self::Results => RESULTS,
             Self::Graph => GRAPHS,
+            // HTML is the last format of graphs.
             Self::Data => &GRAPHS[..GRAPHS.len() - 1],
         }
     }

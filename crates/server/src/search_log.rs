@@ -134,6 +134,7 @@ impl SearchLog {
 impl Query {
     fn add_clients(&mut self, clients: &[u64]) {
         for client in clients {
+            // More addresses prove nothing more, and are not kept.
             if self.clients.len() < MIN_CLIENTS && !self.clients.contains(client) {
                 self.clients.push(*client);
             }

@@ -198,6 +198,7 @@ pub fn serve(
     // below.
     runtime.shutdown_timeout(WORK_GRACE_PERIOD);
     stop.request(); // also after an error
+    // Changes and the background task have this time together.
     let until = Instant::now() + CHANGE_GRACE_PERIOD;
     if let Some(worker) = worker {
         worker.stop(CHANGE_GRACE_PERIOD);

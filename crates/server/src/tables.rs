@@ -147,6 +147,7 @@ impl<'r> ClassTable<'r> {
         for value in property_values(&self.resources, &node, schema::POSITION)? {
             // Tables may share a property.
             if let Ok(number) = cell_text(&value).parse::<u64>()
+                // The first position, so that the order of the columns does not depend on that of the triples.
                 && position.is_none_or(|smallest| number < smallest)
             {
                 position = Some(number);
@@ -234,6 +235,7 @@ pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column
                 file_columns.insert(property, column);
             }
         }
+        // Properties that describe rows, such as their number, are no columns of the file.
         counted.retain(|(property, _), _| file_columns.contains_key(property));
     }
     let mut counted: Vec<_> = counted.into_iter().collect();
@@ -256,6 +258,7 @@ pub(crate) fn columns(table: &ClassTable<'_>, limit: usize) -> Result<Vec<Column
         let name = unique_name(base, &language, &mut names);
         let mut datatypes = counts.datatypes.into_iter();
         columns.push(Column {
+            // The second value decides: of mixed datatypes, none is that of the column.
             datatype: datatypes.next().filter(|_| datatypes.next().is_none()),
             name,
             label,
@@ -317,6 +320,7 @@ fn unique_name(name: &str, language: &str, names: &mut BTreeSet<String>) -> Stri
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
         .collect();
+    // CSV on the Web reserves names that begin with `_`, and a name is a variable of URI templates.
     if !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
         base.insert(0, 'p');
     }
@@ -423,6 +427,7 @@ pub(crate) fn write_csv(
     selection: &Selection,
     out: &mut impl Write,
 ) -> Result<(), TableError> {
+    // RFC 4180 ends lines with CRLF; the description of the table states the same.
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(out);
@@ -499,6 +504,7 @@ pub(crate) fn csvw(url: &str, title: &str, table: &ClassTable<'_>, columns: &[Co
         match column.datatype.as_deref() {
             // A cell of several values has no `valueUrl`: these are literals.
             Some(IRI) if column.has_lists => one["datatype"] = json!("anyURI"),
+            // The `+` leaves reserved characters of the IRI unencoded (RFC 6570, 3.2.3).
             Some(IRI) => one["valueUrl"] = json!(format!("{{+{}}}", column.name)),
             datatype => one["datatype"] = json!(datatype.unwrap_or("string")),
         }
@@ -510,6 +516,7 @@ pub(crate) fn csvw(url: &str, title: &str, table: &ClassTable<'_>, columns: &[Co
         }
         described.push(one);
     }
+    // The same place as in the CSV: columns are matched by position.
     let place = if table.has_file { described.len() } else { 0 };
     described.insert(place, entity);
     described.push(json!({

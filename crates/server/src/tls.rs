@@ -96,6 +96,7 @@ impl Tls {
         let mut config = builder
             .with_no_client_auth()
             .with_cert_resolver(Arc::<CurrentPair>::clone(&pair));
+        // Connections are served by HTTP/1.1 alone.
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self {
             pair,
@@ -109,6 +110,7 @@ impl Tls {
     /// See [`TlsError`].
     pub fn reload(&self) -> Result<(), TlsError> {
         let read = read_pair(&self.pair.certificate, &self.pair.key)?;
+        // Connections keep the pair of their handshake.
         *self
             .pair
             .current

@@ -118,6 +118,7 @@ impl SnapshotCache {
             }
             Err(TryLockError::Error(cause)) => return Err(SnapshotError::Io { path, cause }),
         }
+        // Only under the lock: nobody else can use these homes.
         remove_folder(&folder.join(HOMES))?;
         // Workers open files of a home by absolute paths.
         let folder = folder.canonicalize().map_err(SnapshotError::io(folder))?;
@@ -164,6 +165,7 @@ impl SnapshotCache {
             None => 0,
         };
         let latest = match self.remote.latest(after)? {
+            // No number from the served one on: the location was emptied, and may begin again.
             None if after > 0 => self.remote.latest(0)?,
             latest => latest,
         };
@@ -207,6 +209,7 @@ impl SnapshotCache {
                     );
                     self.remote.runtime.block_on(check)?;
                     tracing::error!(%error, "cannot fetch the last snapshot; starting with snapshot {number} of the cache");
+                    // The first error has the cause: the reason why the cache is used at all.
                     self.make_home(number, record).map_err(|_| error)
                 }
                 Ok(None) | Err(_) => Err(error),
@@ -226,6 +229,8 @@ impl SnapshotCache {
             digest: home.record.digest.clone(),
         };
         let body = serde_json::to_vec(&current).map_err(EngineError::from)?;
+        // First the record, then the deletions: if this process ends between, the next start finds all objects of the recorded
+        // snapshot.
         write_checked(&self.folder.join(CURRENT), &body).map_err(EngineError::from)?;
         self.last = Some((home.number, home.record.clone()));
         let objects = self.folder.join(OBJECTS);
@@ -303,6 +308,7 @@ impl SnapshotCache {
             _ => {
                 let body = self.remote.manifest_body(sha256)?;
                 create_folder(path.parent().unwrap_or(&self.folder))?;
+                // A file that is written in part is detected by its hash, and written again.
                 fs::write(&path, &body).map_err(SnapshotError::io(&path))?;
                 body
             }
@@ -334,6 +340,7 @@ impl SnapshotCache {
                 match running.join_next().await {
                     None => return Ok(()),
                     Some(Ok(fetched)) => verified.insert(fetched?),
+                    // No download is aborted, so that only a panic prevents a result.
                     Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
                 };
             }
@@ -346,6 +353,7 @@ impl SnapshotCache {
         for (name, file) in &manifest.files {
             let (object, path) = (self.folder.join(object_name(&file.sha256)), home.join(name));
             create_folder(path.parent().unwrap_or(home))?;
+            // A link needs no space, and keeps the content when the object is deleted or replaced.
             fs::hard_link(&object, &path).map_err(SnapshotError::io(&path))?;
         }
         let lock = home.join(HOME_LOCK);
@@ -384,6 +392,7 @@ async fn fetch_object(
         fs::remove_file(&temporary).ok();
         return Err(error);
     }
+    // Replaces the directory entry, not the content: homes with a link to a damaged file are not changed while they are served.
     fs::rename(&temporary, path).map_err(SnapshotError::io(path))
 }
 

@@ -110,6 +110,7 @@ impl Storage {
         let Some((served_number, served)) = served else {
             return Ok(());
         };
+        // Records of earlier versions name no home, so that any home may continue them.
         if served.home.is_some() && record.home != served.home {
             return Err(self.not_in_chain(number, "it is of another home".to_owned()));
         }
@@ -132,6 +133,7 @@ impl Storage {
             if next_number > number {
                 break;
             }
+            // Not read again: the record that is checked must be the one that is served.
             let next = if next_number == number {
                 record.clone()
             } else {
@@ -263,6 +265,8 @@ impl Storage {
         number: u64,
         home: &str,
     ) -> Result<Result<SnapshotRecord, String>, SnapshotError> {
+        // A record that is not readable is a reason, which `--force` can delete; a failed request is an error, and deletes
+        // nothing.
         let record = match self.read_record(number).await {
             Ok(record) => record,
             Err(error @ (SnapshotError::Damaged { .. } | SnapshotError::OtherVersion { .. })) => {
@@ -273,6 +277,7 @@ impl Storage {
         if record.home.as_deref().is_some_and(|other| other != home) {
             return Ok(Err("another home published it".to_owned()));
         }
+        // Its signature is not checked: a publication with a new key continues the chain.
         if let Some(problem) = record.find_problem(number, None) {
             return Ok(Err(problem));
         }

@@ -109,6 +109,7 @@ impl RemoteFiles {
             .map_err(|cause| read_error(address, cause))?;
         self.runtime.block_on(async {
             let result = match store.get(&key).await {
+                // A missing file is a fault of its dataset, every other error one of the storage.
                 Err(Error::NotFound { .. }) => return Ok(Fetched::Missing),
                 result => result.map_err(|cause| read_error(address, cause))?,
             };

@@ -104,6 +104,7 @@ pub fn publish(
         None => 0,
     };
     let previous = match &latest {
+        // The previous manifest only saves the reading of unchanged files: a publication works without it.
         Some((number, record)) => match remote.manifest(&record.manifest) {
             Ok(manifest) => Some(manifest),
             Err(error) => {
@@ -129,6 +130,7 @@ pub fn publish(
         options.now,
         on_progress,
     )?;
+    // The record makes the snapshot visible, so that all objects must be stored before.
     sink.wait_for_uploads()?;
     let record = latest.as_ref().map(|(_, record)| record);
     // A key that was not used before signs at once.
@@ -215,6 +217,7 @@ fn flatten_outcome(
 ) -> Result<(), SnapshotError> {
     match joined {
         Ok(result) => result,
+        // No upload is aborted, so that only a panic prevents a result.
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
 }
@@ -231,6 +234,7 @@ impl ContentSink for UploadSink<'_> {
         if self.has_object(&sha256, bytes) {
             return Ok((bytes, sha256));
         }
+        // A failed upload ends the publication here, before the rest of the home is read.
         while let Some(done) = self.uploads.try_join_next() {
             flatten_outcome(done)?;
         }
@@ -253,6 +257,8 @@ impl ContentSink for UploadSink<'_> {
             storage.upload(file, bytes, &hash).await
         };
         self.uploads.spawn_on(upload, self.remote.runtime.handle());
+        // Before the upload has ended, so that an equal file is not uploaded again. All uploads end before the record is
+        // written.
         self.present.insert(sha256.clone(), bytes);
         self.files += 1;
         self.bytes += bytes;

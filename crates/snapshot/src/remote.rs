@@ -216,6 +216,7 @@ impl RemoteSnapshots {
     ) -> Result<Self, SnapshotError> {
         let name = location.to_string();
         let store: Arc<dyn ObjectStore> = match location.0.scheme() {
+            // Objects must be on the disk before the record that needs them.
             "file" => Arc::new(LocalFileSystem::new().with_fsync(true)),
             _ => Arc::new(
                 open_bucket(&location.0, options)
@@ -322,6 +323,7 @@ impl Storage {
         struct Format {
             format: u32,
         }
+        // The format alone first: a record of another version may lack fields, and would count as damaged.
         if serde_json::from_slice::<Format>(&body).is_ok_and(|one| one.format != RECORD_FORMAT) {
             return Err(SnapshotError::OtherVersion {
                 location: self.location.clone(),
@@ -334,6 +336,7 @@ impl Storage {
             return Err(self.damage_error(&key, format!("{:?} is no SHA-256", record.manifest)));
         }
         Ok(SnapshotRecord {
+            // Of the bytes as stored: fields that this version does not have are part of the digest.
             digest: hex(Sha256::new_with_prefix(&body)),
             ..record
         })
@@ -348,6 +351,7 @@ impl Storage {
             }
             result => result.map_err(|cause| self.error(&action, cause))?,
         };
+        // Before the content is read: whoever writes to the storage could fill the memory.
         if result.meta.size > limit {
             return Err(self.damage_error(
                 key,
@@ -406,6 +410,7 @@ impl Storage {
         let body = to_json(manifest)?;
         let sha256 = hex(Sha256::new_with_prefix(&body));
         let key = object_name(&sha256);
+        // On no condition: the name is the hash, so that another writer writes the same bytes.
         let written = self
             .store
             .put(&self.key(&key), PutPayload::from(body))
@@ -428,6 +433,7 @@ impl Storage {
         record.digest = hex(Sha256::new_with_prefix(&body));
         let name = format!("{SNAPSHOTS}/{}", record_name(number));
         let options = PutOptions {
+            // The one condition of a publication: the first writer of a number wins, see the module documentation.
             mode: PutMode::Create,
             ..PutOptions::default()
         };
@@ -459,6 +465,7 @@ impl Storage {
             .try_collect::<Vec<_>>()
             .await;
         let listed = listed.map_err(|cause| self.error("list objects/", cause))?;
+        // Only names of objects: other files below the prefix are not deleted.
         let named = listed
             .into_iter()
             .filter_map(|object| Some((object.location.filename()?.to_owned(), object)));
@@ -479,6 +486,7 @@ impl Storage {
             .iter()
             .filter_map(|object| record_number(object.location.filename()?))
             .collect();
+        // The order of a list depends on the storage.
         numbers.sort_unstable();
         Ok(numbers)
     }
@@ -540,6 +548,7 @@ impl Storage {
 
     async fn delete(&self, key: &Key) -> Result<(), SnapshotError> {
         match self.store.delete(key).await {
+            // Another publication may have deleted it.
             Err(Error::NotFound { .. }) => Ok(()),
             deleted => deleted.map_err(|cause| self.error(&format!("delete {key}"), cause)),
         }
@@ -563,6 +572,7 @@ impl Storage {
         if bytes <= MIN_PART_BYTES as u64 {
             let body = read_part(&mut file, MIN_PART_BYTES).map_err(SnapshotError::io(path))?;
             hasher.update(&body);
+            // The file may have changed since it was hashed. An object must never have another content than its name states.
             if hex(hasher) != sha256 {
                 return Err(changed_file_error());
             }
@@ -576,6 +586,7 @@ impl Storage {
             .put_multipart(&at)
             .await
             .map_err(|cause| self.error(&action, cause))?;
+        // Rounded down, so that there may be a few parts more than MAX_PARTS, but fewer than S3 accepts.
         let part_bytes =
             MIN_PART_BYTES.max(usize::try_from(bytes / MAX_PARTS).unwrap_or(MIN_PART_BYTES));
         let mut upload = WriteMultipart::new_with_chunk_size(upload, part_bytes);
@@ -583,6 +594,7 @@ impl Storage {
             let part = match read_part(&mut file, part_bytes) {
                 Ok(part) => part,
                 Err(cause) => {
+                    // If the parts cannot be deleted either, they are no object: only the first error is reported.
                     upload.abort().await.ok();
                     return Err(SnapshotError::io(path)(cause));
                 }
@@ -591,12 +603,14 @@ impl Storage {
                 break;
             }
             hasher.update(&part);
+            // The parts in memory are bounded.
             if let Err(cause) = upload.wait_for_capacity(MAX_CONCURRENT_PARTS).await {
                 upload.abort().await.ok();
                 return Err(self.error(&action, cause));
             }
             upload.write(&part);
         }
+        // Before the last request: without it, the parts do not become an object.
         if hex(hasher) != sha256 {
             upload.abort().await.ok();
             return Err(changed_file_error());
@@ -625,6 +639,7 @@ impl Storage {
             .await
             .map_err(|cause| self.object_error(&key, cause))?;
         let size = result.meta.size;
+        // Before the download, which could fill the disk.
         if size != bytes {
             return Err(self.damage_error(&key, format!("it has {size} bytes instead of {bytes}")));
         }

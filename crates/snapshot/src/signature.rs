@@ -117,6 +117,7 @@ impl PublicKey {
     pub fn from_pem(pem: &str) -> Result<Self, InvalidKey> {
         let invalid = InvalidKey { kind: "public" };
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem.as_bytes()).map_err(|_| invalid)?;
+        // The prefix names the algorithm: keys of other algorithms are rejected here, and not at the first signature.
         match der.as_ref().strip_prefix(&PUBLIC_KEY_PREFIX) {
             Some(key) if key.len() == PUBLIC_KEY_BYTES => Ok(Self(key.to_vec())),
             _ => Err(invalid),

@@ -196,6 +196,7 @@ impl<R> DelimitedRows<R> {
         let Some(last) = row.iter().next_back().filter(|cell| cell.contains('\n')) else {
             return;
         };
+        // The parser has removed the opening quote, which is a character of the cell now.
         let text = format!("\"{last}");
         let dialect = Dialect {
             quote: None,
@@ -242,12 +243,14 @@ impl<R: Read> Rows for DelimitedRows<R> {
                     Some(position) => position.line(),
                     None => line,
                 };
+                // With an escape, the number of quotes does not show if one is open.
                 if self.dialect.quote == Some(b'"')
                     && self.dialect.escape.is_none()
                     && self.bytes.has_unclosed_quote()
                 {
                     self.divide_unclosed_record(row);
                 }
+                // Most records have one line: their cells are not searched.
                 let is_long = self.reader.position().line() > self.line + 2;
                 if is_long && self.first_enclosing_line.is_none() && self.encloses_rows(row) {
                     self.first_enclosing_line = Some(self.line);

@@ -38,6 +38,7 @@ pub(crate) fn find(path: &Path) -> TableDescription {
         let Some(current) = folder else {
             break;
         };
+        // The nearest description counts.
         if description.columns.is_empty() {
             data_package(current, path, &mut description);
         }
@@ -112,6 +113,7 @@ fn csvw_metadata(folder: &Path, name: &str, description: &mut TableDescription) 
             others.push(found);
         }
     }
+    // The order of a folder depends on the file system.
     others.sort();
     documents.append(&mut others);
     let resolver = FolderResolver { folder };

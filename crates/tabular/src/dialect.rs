@@ -51,6 +51,7 @@ impl Dialect {
             if width > 1 && Some(delimiter) == expected {
                 score += 0.2;
             }
+            // Clearly higher only: of equal scores, the delimiter that precedes in the list stays.
             if width > 1 && best.is_none_or(|(highest, _)| score > highest + 1e-9) {
                 best = Some((score, found));
             }
@@ -110,6 +111,7 @@ impl Dialect {
         while records < MAX_RECORDS && reader.read_record(&mut record).unwrap_or(false) {
             *widths.entry(record.len()).or_insert(0usize) += 1;
             records += 1;
+            // A cell of many lines is more often a quote that is not closed.
             many_lines += usize::from(record.iter().any(|cell| cell.matches('\n').count() > 20));
         }
         let Some((&width, &count)) = widths

@@ -95,6 +95,7 @@ impl TextEncoding {
 fn is_mostly_utf8(sample: &[u8], mut valid: usize) -> bool {
     let (mut stray, mut characters, mut start) = (0usize, 0usize, 0usize);
     loop {
+        // The first byte of a character of several bytes is at least 0xC0.
         characters += sample[start..start + valid]
             .iter()
             .filter(|&&byte| byte >= 0xc0)
@@ -224,8 +225,10 @@ impl<R: Read> Utf8Reader<R> {
         self.ready.clear();
         self.position = 0;
         let old = self.raw.len();
+        // The rest of an incomplete character, of at most three bytes, stays in front.
         self.raw.resize(CHUNK_BYTES, 0);
         let read = self.reader.read(&mut self.raw[old..]);
+        // An error must not leave the zeros of the buffer as text.
         let count = *read.as_ref().unwrap_or(&0);
         self.raw.truncate(old + count);
         read?;
@@ -271,6 +274,7 @@ impl<R: Read> Utf8Reader<R> {
                 Err(error) => {
                     let valid = start + error.valid_up_to();
                     self.ready.extend_from_slice(&self.raw[start..valid]);
+                    // Without a length, the chunk ends within a character, unless the file ends there.
                     let Some(length) =
                         error
                             .error_len()

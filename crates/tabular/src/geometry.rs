@@ -180,6 +180,7 @@ impl Topology {
                 };
                 positions.push(topology.place(last));
             }
+            // The budget follows the size of the document, so that the result does, too.
             topology.positions_left += MAX_ARC_USES * positions.len();
             topology.arcs.push(positions);
         }
@@ -260,6 +261,7 @@ impl Topology {
             // A negative number is the complement of that of an arc in the other direction.
             let is_reversed = index < 0.0;
             let place = if is_reversed { -index - 1.0 } else { index };
+            // The cast saturates: a number beyond the list is none of an arc.
             let arc = self.arcs.get(place as usize)?;
             self.positions_left = self.positions_left.checked_sub(arc.len())?;
             let mut positions: Vec<[f64; 2]> = arc.clone();

@@ -81,6 +81,7 @@ impl<R: Read> Beginning<R> {
                 break;
             }
             let line = bytes.trim_ascii_start();
+            // Only what was read last is searched, so that long lines cost linear time.
             let searched = line.len().min(bytes.len() - before);
             has_line = line[line.len() - searched..].contains(&b'\n');
             if has_line && before == 0 {
@@ -411,6 +412,7 @@ impl<R: Read> Document<'_, R> {
         }
         let mut members = Vec::new();
         let mut columns = Vec::new();
+        // The members before an error are written, too.
         let result = loop {
             match next_event(&mut self.parser) {
                 Ok(OwnedEvent::Key(key)) => {
@@ -482,6 +484,7 @@ impl<R: Read> Document<'_, R> {
             names = columns.to_vec();
         } else if let Some(header) = row.as_ref().and_then(header_names) {
             let second = self.next_value()?;
+            // Two rows of different texts: the first one may be data as well.
             if second
                 .as_ref()
                 .is_some_and(|row| header_names(row).is_none())
@@ -506,6 +509,7 @@ impl<R: Read> Document<'_, R> {
 impl<R: Read> Values for Document<'_, R> {
     /// Returns the next element of the open list.
     fn next_value(&mut self) -> io::Result<Option<Value>> {
+        // The limit is that of one value, because only one is in memory.
         self.bytes.set(0);
         match next_event(&mut self.parser)? {
             OwnedEvent::End => Ok(None),

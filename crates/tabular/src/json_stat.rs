@@ -310,6 +310,7 @@ impl<'v> Cube<'v> {
             .filter(|(cell, _)| by_cell.contains_key(cell))
             .count();
         let is_of_all = matches!(document.get("status"), Some(Value::Text(_)));
+        // One status for all cells is one of the missing ones, too, and loses nothing.
         if !is_of_all {
             self.lost_statuses = by_cell.len() - kept;
         }
@@ -528,6 +529,7 @@ impl Rows for CubeRows<'_> {
         let Some(&(cell, value)) = self.cube.cells.get(next) else {
             return Ok(false);
         };
+        // Row-major order: the last dimension varies fastest.
         let mut rest = self.cube.size;
         let mut place = cell;
         let mut units = Vec::new();

@@ -85,6 +85,7 @@ fn typical_width(rows: &[&[String]]) -> usize {
     }
     let mut best = (0, 0);
     for (width, count) in counts {
+        // Of equally frequent widths, the largest one.
         if width > 0 && count >= best.1 {
             best = (width, count);
         }
@@ -94,6 +95,7 @@ fn typical_width(rows: &[&[String]]) -> usize {
 
 /// Returns the number of rows above the header: those with few filled cells in comparison to the table.
 fn preamble_rows(rows: &[&[String]], width: usize, formats: &[NumberFormat]) -> usize {
+    // In a list of texts, a title cannot be distinguished from a value.
     if width < 2 {
         return 0;
     }
@@ -111,6 +113,7 @@ fn preamble_rows(rows: &[&[String]], width: usize, formats: &[NumberFormat]) -> 
             return place;
         }
     }
+    // No row begins a table: titles would then be all of it.
     0
 }
 
@@ -259,6 +262,7 @@ fn are_names(header: &[String], data: &[&[String]], formats: &[NumberFormat]) ->
     let mut sorted = names.clone();
     sorted.sort_by(f64::total_cmp);
     sorted.dedup();
+    // Equal years are values, not names.
     if sorted.len() == names.len() && are_years_above(&names, data, &places) {
         return true;
     }

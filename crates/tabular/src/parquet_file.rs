@@ -56,6 +56,7 @@ pub(crate) fn read(
     }
     let limit = limit.min(MAX_PARQUET_BYTES);
     let mut bytes = Vec::new();
+    // One byte more shows that the limit is exceeded.
     content.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(refusal(format!(
@@ -73,6 +74,7 @@ fn read_chunks(
     let bytes = chunks.len();
     let reader = SerializedFileReader::new(chunks).map_err(unreadable)?;
     let metadata = reader.metadata().clone();
+    // Before any page is read: the library trusts what the file declares.
     check_metadata(&metadata, bytes)?;
     let fields = metadata.file_metadata().schema().get_fields();
     let geo = geo_metadata(&metadata);
@@ -198,6 +200,7 @@ fn check_metadata(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
     let max_values = bytes.saturating_mul(MAX_PARQUET_VALUES_PER_BYTE);
     let mut rows = 0u64;
     for group in metadata.row_groups() {
+        // A negative number of rows is damage, and exceeds every limit.
         rows = rows.saturating_add(u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
     }
     let columns = schema.num_columns();
@@ -209,6 +212,7 @@ fn check_metadata(metadata: &ParquetMetaData, bytes: u64) -> io::Result<()> {
     let mut paths: FxHashSet<&[String]> = FxHashSet::default();
     for column in schema.columns() {
         let depth = column.path().parts().len();
+        // Top-level columns of one name are left out later; below, the values of both would be mixed.
         if !paths.insert(column.path().parts()) && depth > 1 {
             return Err(refusal(format!(
                 "two columns have the path {}",
@@ -578,6 +582,7 @@ fn number_value(value: f64, text: String) -> Value {
 /// Returns a moment by its distance from the beginning of 1970, without time zone.
 fn date_time(nanoseconds: i128) -> Option<DateTime> {
     let epoch = DateTime::from_str("1970-01-01T00:00:00").ok()?;
+    // Rounded down, so that the fraction of a time before 1970 is not negative.
     let seconds = Decimal::from(i64::try_from(nanoseconds.div_euclid(1_000_000_000)).ok()?);
     let fraction = Decimal::from(i64::try_from(nanoseconds.rem_euclid(1_000_000_000)).ok()?);
     let fraction = fraction.checked_div(Decimal::from(1_000_000_000i64))?;

@@ -238,6 +238,7 @@ fn read_keyword(text: &mut impl BufRead, bytes: &mut u64) -> io::Result<Option<K
                 "more than {MAX_PX_KEYWORDS_BYTES} bytes before the data"
             )));
         }
+        // Long texts are broken over lines within their quotation marks.
         if is_quoted && character != '"' {
             if !matches!(character, '\r' | '\n') {
                 part.push(character);
@@ -296,6 +297,7 @@ fn next_character(text: &mut impl BufRead) -> io::Result<Option<char>> {
     let Some(first) = next_byte(text)? else {
         return Ok(None);
     };
+    // The decoder returns valid UTF-8, so that the first byte states the length.
     let length = match first {
         0..0x80 => return Ok(Some(char::from(first))),
         0xc0..0xe0 => 2,
@@ -603,6 +605,7 @@ impl StubKeys {
     fn first_cell(&self, keys: &[String]) -> Option<usize> {
         let mut line = 0;
         for (places, key) in self.places.iter().zip(keys) {
+            // Row-major order, as of the cells: the last key of the stub varies fastest.
             line = line * places.len() + places.get(key)?;
         }
         Some(line * self.line_cells)
@@ -760,6 +763,7 @@ impl<R: BufRead> Rows for PxRows<'_, R> {
             let value = match token.as_str() {
                 // A dash is a number that is zero exactly.
                 "-" => Cow::Borrowed("0"),
+                // Dots stand for a missing number; their number states the reason.
                 dots if !dots.is_empty() && dots.bytes().all(|byte| byte == b'.') => continue,
                 number => match plain_decimal(number) {
                     Some(decimal) => decimal,
@@ -769,6 +773,7 @@ impl<R: BufRead> Rows for PxRows<'_, R> {
                     }
                 },
             };
+            // From the number of the cell to its categories: the last dimension varies fastest.
             let (mut place, mut rest) = (cell, self.cube.size);
             for dimension in &self.cube.dimensions {
                 rest /= dimension.texts.len();

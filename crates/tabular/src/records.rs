@@ -116,6 +116,7 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
             Some(list) => format!("/{}/{index}", encode_fragment(list)),
             None => format!("/{index}"),
         };
+        // Before the limit, so that the report has the number of all records.
         if value.is_nested() {
             self.count_record(list, value);
         }
@@ -412,6 +413,7 @@ impl<'w, 'a> RecordWriter<'w, 'a> {
         if let Some(property) = self.properties.get(key) {
             return property.clone();
         }
+        // Keys that are values, such as ids, would make a property each.
         if self.properties.len() >= MAX_COLUMNS {
             self.other_keys += 1;
             return format!("{}#other", self.base);

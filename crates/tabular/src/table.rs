@@ -182,6 +182,7 @@ pub(crate) fn read_table(
 ) -> io::Result<()> {
     let mut sample = Vec::new();
     let mut row = StringRecord::new();
+    // An error is returned after the rows before it are written: a damaged file is read as far as possible.
     let mut error = None;
     let mut bytes = 0;
     while sample.len() < MAX_SAMPLE_ROWS && bytes < MAX_SAMPLE_BYTES {
@@ -326,6 +327,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         let number_formats = match format.header_rows {
             Some(_) => Vec::new(),
             None => {
+                // Again without the header: its texts and years are no numbers of the columns.
                 let origins = origins.get(layout.first_data_row()..).unwrap_or_default();
                 detect_number_formats(&data, origins, format.delimiter)
             }
@@ -443,6 +445,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
         self.facts.records += 1;
         if self.may_have_footnotes
             && self.possible_notes.len() < MAX_FOOTNOTE_ROWS
+            // Rows that wait are in memory.
             && row.as_slice().len() <= MAX_CELL_BYTES
             && may_be_footnote(row.iter(), self.columns.len())
         {
@@ -581,6 +584,7 @@ impl<'w, 'a> TableWriter<'w, 'a> {
                 self.output.cells_left -= cells;
                 return true;
             }
+            // The number of rows is unknown here, so that the sample becomes sparser as it grows.
             sampling.stride = 2;
             sampling.first_row = self.facts.rows;
         }

@@ -80,6 +80,7 @@ pub(crate) fn read_value<R: Read>(
     first: OwnedEvent,
     parser: &mut ReaderJsonParser<R>,
 ) -> io::Result<Value> {
+    // A stack of its own instead of recursion: the nesting of a document must not exhaust that of the thread.
     let mut open: Vec<(Value, Option<String>)> = Vec::new();
     let mut event = first;
     loop {

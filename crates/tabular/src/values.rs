@@ -139,6 +139,7 @@ pub(crate) fn column_type<'c>(
                 None => kind,
             };
             found = Some(joined);
+            // No type is wider.
             if joined == ColumnType::Text {
                 break;
             }
@@ -227,6 +228,7 @@ const MIN_PHONE_DIGITS: usize = 7;
 /// Returns the kind of a number; `None` for other texts, for codes with leading zeros, addresses of machines and telephone numbers.
 fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
     let unsigned = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+    // An exponent in front is a word such as `e5`.
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
         Some(place) if place > 0 => (&unsigned[..place], Some(&unsigned[place + 1..])),
         _ => (unsigned, None),
@@ -245,6 +247,7 @@ fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
     if !is_fraction_alone && !is_grouped(whole, format.group) {
         return None;
     }
+    // Leading zeros distinguish codes, which a number would lose.
     if whole.len() > 1 && whole.starts_with('0') {
         return None;
     }
@@ -258,6 +261,7 @@ fn number_kind(cell: &str, format: NumberFormat) -> Option<CellKind> {
         None if cell.starts_with('+') && whole.len() >= MIN_PHONE_DIGITS && is_digits(whole) => {
             None
         }
+        // With the point as a separator of groups, `192.168.100.200` would be a number.
         None if whole.parse::<std::net::Ipv4Addr>().is_ok() => None,
         None => Some(CellKind::Integer),
     }

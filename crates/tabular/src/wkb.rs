@@ -74,6 +74,7 @@ impl Reader<'_> {
             return None;
         }
         let count = self.number()?;
+        // Nothing is reserved for the announced count, which may be wrong: each member takes bytes of the input.
         let mut members = Vec::new();
         for _ in 0..count {
             members.push(self.geometry(depth + 1)?);

@@ -26,6 +26,7 @@ pub(crate) fn read(
             "a workbook of more than {MAX_WORKBOOK_BYTES} bytes"
         )));
     }
+    // Before the library decompresses them.
     check_parts(&bytes, output.limits())?;
     let mut workbook =
         open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(|error| match error {
@@ -120,6 +121,7 @@ fn read_sheet(
             let mut cells = range.used_cells();
             let mut rows = CellRows::new(|| {
                 Ok(cells.next().map(|(row, column, value)| {
+                    // Sheets have less than 2^32 rows and columns.
                     let place = (first_row + row as u32, first_column + column as u32);
                     SheetCell::from_data(place, value)
                 }))
@@ -362,6 +364,7 @@ fn date_text(value: &ExcelDateTime) -> String {
     if millisecond > 0 {
         time.push_str(&format!(".{millisecond:03}"));
     }
+    // The numbers below 1 are times without a date.
     if (0.0..1.0).contains(&value.as_f64()) {
         return time;
     }

@@ -142,6 +142,7 @@ fn local_name(name: &[u8]) -> String {
 
 fn read_element(start: &BytesStart<'_>) -> io::Result<OpenElement> {
     let mut members = Vec::new();
+    // The library's check for duplicates compares all pairs; their number is limited below.
     for attribute in start.attributes().with_checks(false) {
         let attribute = attribute.map_err(invalid_data)?;
         let key = attribute.key.as_ref();

@@ -115,6 +115,8 @@ impl Calls {
     /// # Errors
     /// If the task has ended, or if the parent no longer listens.
     pub fn open(&self, request: &[u8]) -> io::Result<Call> {
+        // The number must be unique only, so that no order with other memory is needed. The call is registered before the frame
+        // is sent: the first message may follow at once.
         let call = self.call(NUMBERS.fetch_add(1, Ordering::Relaxed), 0);
         self.0.send(Kind::Open, call.number, request)?;
         Ok(call)
@@ -126,6 +128,7 @@ impl Calls {
         if lock(&self.0.open).contains_key(&number) {
             return Err(CallFault::OpenNumber(number));
         }
+        // One thread accepts calls, so that no other one exceeds the limit between check and count.
         if self.0.live.load(Ordering::Acquire) >= self.0.limits.calls {
             return Err(CallFault::TooManyCalls(self.0.limits.calls));
         }
@@ -160,6 +163,7 @@ impl Calls {
         let Some(peer) = open.get(&number) else {
             return Ok(());
         };
+        // A fault ends the worker, and with it all calls: the counts need not be corrected.
         if peer.waiting.fetch_add(1, Ordering::AcqRel) >= self.0.limits.messages {
             return Err(CallFault::TooManyMessages(self.0.limits.messages));
         }
@@ -292,6 +296,7 @@ impl Drop for Call {
         if self.remove() {
             let _ = self.calls.0.send(Kind::Close, self.number, &[]); // the other process may have ended
         }
+        // The call is out of the map, so that no message follows those that are released here.
         while self.try_receive().is_some() {}
         self.calls.0.release_bytes(self.request_bytes);
         self.calls.0.live.fetch_sub(1, Ordering::AcqRel); // last, because sending may block

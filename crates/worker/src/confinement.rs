@@ -50,6 +50,7 @@ impl Limits {
             (Resource::Fsize, self.file_bytes),
             (Resource::Core, 0),
         ];
+        // A process without privileges cannot raise the maximum: a lower limit of the operator stays.
         for (resource, own_limit) in limits {
             let limit = limit_to_maximum(own_limit, getrlimit(resource).maximum);
             setrlimit(
@@ -185,6 +186,7 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         libc::SYS_kexec_load,
         libc::SYS_open_by_handle_at,
     ];
+    // `tgkill` stays allowed for the threads of this process only.
     let other_process =
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, Ne, std::process::id().into())?;
     let signals = [(
@@ -196,6 +198,7 @@ fn seccomp_filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError
         .map(|call| (call, Vec::new()))
         .chain(signals)
         .collect();
+    // An error rather than a signal: libraries handle EPERM, and the task gets a message.
     let denied = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(
         rules,
@@ -223,9 +226,11 @@ fn limit_to_maximum(limit: u64, maximum: Option<u64>) -> u64 {
 pub(crate) fn allow_processor_time(time: std::time::Duration) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use rustix::time::{ClockId, clock_gettime};
+    // RLIMIT_CPU counts from the start of the process: the time of earlier tasks is added.
     let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or_default();
     let maximum = getrlimit(Resource::Cpu).maximum;
     let total_seconds = used + time.as_secs() + 2;
+    // The maximum stays, because a process without privileges cannot raise it again for the next task.
     let current = Some(limit_to_maximum(total_seconds, maximum));
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }

@@ -127,6 +127,7 @@ impl Idle {
     fn remove_long(&mut self, options: &PoolOptions) -> Vec<Process> {
         let mut kept = 0;
         let mut removed = Vec::new();
+        // From the end: those that worked last are kept first, and a removal shifts no place that is still to come.
         for place in (0..self.processes.len()).rev() {
             let process = &self.processes[place];
             let is_small = process.grown_bytes() <= MAX_IDLE_MEMORY_BYTES;
@@ -154,6 +155,7 @@ impl Shared {
         if idle.is_watched {
             return;
         }
+        // The thread must not keep the pool alive: its processes end with its last user.
         let shared = Arc::downgrade(self);
         let time = self.options.idle_time;
         let started = thread::Builder::new()
@@ -184,9 +186,11 @@ impl Shared {
             .iter()
             .any(|process| process.idle_since.elapsed() < self.options.idle_time);
         let (is_watched, is_empty) = (idle.is_watched, idle.processes.is_empty());
+        // Dropping a process waits for its end. The lock is released before, so that tasks can start.
         drop(idle);
         let has_ended = !removed.is_empty();
         drop(removed);
+        // Workers that keep much memory end even if they are the last ones.
         if has_ended && is_empty {
             self.replenish();
         }
@@ -283,6 +287,7 @@ impl Pool {
         task: &Task<'_>,
         receive: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
     ) -> Result<(), WorkerError> {
+        // A task that was not accepted had no effect, so that it can run in another worker.
         while let Some(process) = self.pop_idle() {
             let end = self.run_in(process, task, receive);
             // An idle worker may have been killed since its last task, by the system or an operator.
@@ -320,6 +325,7 @@ impl Pool {
             }
             end
         });
+        // Threads that answer calls get an error, instead of writing into the next task.
         calls.end();
         process.tasks += 1;
         match end {
@@ -352,6 +358,8 @@ impl Pool {
                 Ok(Ok(Frame {
                     kind: Kind::Done, ..
                 })) => {
+                    // `Done` follows a cancellation, too: the streams are at the beginning of a frame, and the worker can be
+                    // kept.
                     return match cancelled {
                         Some((_, error)) => End::Stopped(error),
                         None => End::Done,
@@ -388,6 +396,8 @@ impl Pool {
                     };
                 }
             }
+            // By the clock, not by timeouts: a worker that sends without a pause would have none. Not at each frame, because a
+            // file of `/proc` is read.
             if checked.elapsed() < WATCH_INTERVAL {
                 continue;
             }
@@ -494,6 +504,7 @@ fn write_task(input: &Mutex<File>, task: &Task<'_>) {
 }
 
 fn write_to(input: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
+    // Rounded up: the limit of the worker must not precede that of the parent.
     let seconds = u32::try_from(task.time.as_secs())
         .unwrap_or(u32::MAX / 4)
         .saturating_add(1);

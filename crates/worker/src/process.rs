@@ -67,7 +67,9 @@ impl Process {
         let input = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let input = Arc::new(Mutex::new(File::from(OwnedFd::from(input))));
         let errors = Arc::new(Mutex::new(String::new()));
+        // The bound is the backpressure: the pipe fills, and the worker waits in its write.
         let (sender, frames) = sync_channel(MAX_WAITING_FRAMES);
+        // The standard error is always read: a worker would block once its pipe is full.
         if let (Some(output), Some(error_output)) = (child.stdout.take(), child.stderr.take()) {
             let kept = Arc::clone(&errors);
             thread::Builder::new()
@@ -109,6 +111,7 @@ impl Process {
                 return Err(io::Error::other(format!("the worker ended: {reason}")));
             }
         }
+        // Measured after the start, so that growth is what tasks left behind, and not the program itself.
         process.idle_memory = process.memory_bytes().unwrap_or_default();
         Ok(process)
     }
@@ -181,6 +184,7 @@ fn receive_frames(output: impl io::Read, sender: &SyncSender<io::Result<Frame>>)
         {
             return;
         }
+        // After an invalid frame, the beginning of the next one is unknown.
         let is_error = frame.is_err();
         if sender.send(frame).is_err() || is_error {
             return;

@@ -115,6 +115,7 @@ pub(crate) const TIME_BYTES: usize = 4;
 pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
     let missing = limits.apply()?;
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // The standard output of the library is flushed at line breaks, which frames do not have. A file writes at once.
     let output = Arc::new(Mutex::new(File::from(
         io::stdout().as_fd().try_clone_to_owned()?,
     )));
@@ -125,6 +126,7 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
     )?;
     let stack = usize::try_from(limits.stack_megabytes << 20).map_err(io::Error::other)?;
     let (tasks, waiting) = channel::<(Vec<u8>, TaskContext)>();
+    // Tasks run in a thread of their own: this one must receive a cancellation meanwhile.
     thread::Builder::new()
         .name("task".to_owned())
         .stack_size(stack)
@@ -139,7 +141,10 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
     while let Some(frame) = protocol::read(&mut input)? {
         match frame.kind {
             Kind::Task => {
+                // After this frame the parent does not run the task in another worker.
                 protocol::write(&mut *lock(&output), Kind::Accepted, &[])?;
+                // No bound: if this thread waited until the task reads its input, it could not receive a cancellation. The
+                // limit of memory applies.
                 let (sender, receiver) = channel();
                 pieces = Some(sender);
                 cancellation = Arc::default();
@@ -182,6 +187,7 @@ fn run_task(handler: &impl Handler, frame: &[u8], context: &TaskContext) {
         let seconds = u32::from_le_bytes(time.try_into().map_err(io::Error::other)?);
         allow_processor_time(Duration::from_secs(u64::from(seconds) * 2))?;
         handler.handle(task, context)?;
+        // A frame of a call after `Done` would be taken for one of the next task.
         context.calls.end();
         protocol::write(&mut *lock(&context.output), Kind::Done, &[])
     }));

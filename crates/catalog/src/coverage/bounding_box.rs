@@ -140,6 +140,7 @@ impl BoundingBox {
     #[must_use]
     pub fn intersects(self, other: Self) -> bool {
         let has_latitude = self.south <= other.north && other.south <= self.north;
+        // Two arcs have a point in common exactly if one contains the western end of the other.
         has_latitude && self.contains_longitude(other.west) | other.contains_longitude(self.west)
     }
 
@@ -241,6 +242,7 @@ fn smallest_arc_start(boxes: &[BoundingBox]) -> i64 {
             largest_gap = west - furthest;
             start = west;
         }
+        // A box may end before an earlier one does.
         furthest = furthest.max(west + width);
     }
     // The gap from the furthest end over the antimeridian to the first start.
@@ -254,10 +256,12 @@ fn smallest_arc_start(boxes: &[BoundingBox]) -> i64 {
 fn to_microdegrees(degrees: f64, range: std::ops::RangeInclusive<f64>) -> Option<i64> {
     range
         .contains(&degrees)
+        // At most 360 million units: the cast is exact.
         .then(|| (degrees * UNITS_PER_DEGREE).round() as i64)
 }
 
 fn narrow_units(units: i64) -> i32 {
+    // All callers have normalized or checked the units.
     i32::try_from(units).unwrap_or(POLE)
 }
 

@@ -57,6 +57,7 @@ impl Dataset {
                 .map(|bounds| (bounds, "dcat-us:geographicBoundingBox")),
         );
         let boxes: Vec<BoundingBox> = found.iter().map(|(bounds, _)| *bounds).collect();
+        // The box around several places has no single name.
         let name = if values.len() == 1 {
             reader.place_name(values[0])
         } else {
@@ -424,10 +425,12 @@ const METRES_PER_DEGREE: f64 = 111_320.0;
 
 /// Returns the box around a circle.
 fn box_around(longitude: f64, latitude: f64, radius: f64) -> Option<BoundingBox> {
+    // No two points of the Earth are more than about 20,000 km apart along its surface.
     if !(0.0..=20_000_000.0).contains(&radius) || !(-90.0..=90.0).contains(&latitude) {
         return None;
     }
     let height = radius / METRES_PER_DEGREE;
+    // Degrees of longitude shrink to nothing towards a pole. The bound prevents a division by zero.
     let width = (height / latitude.to_radians().cos().max(0.01)).min(180.0);
     let [west, east] = [longitude - width, longitude + width];
     // The western edge of a box that crosses the antimeridian has an eastern longitude.

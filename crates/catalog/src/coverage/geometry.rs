@@ -72,6 +72,7 @@ pub fn box_of_wkt(text: &str) -> Option<BoundingBox> {
         return None;
     }
     let mut boxes = Vec::new();
+    // Each pair of brackets is a part: parts on both sides of the antimeridian must not be joined in degrees.
     for part in geometry.split(['(', ')']) {
         let mut extent = Extent::default();
         for position in part.split(',') {
@@ -179,6 +180,7 @@ fn add_object(value: &Value, boxes: &mut Vec<BoundingBox>) -> Option<()> {
     if has_other_system(value) {
         return None;
     }
+    // The declared box precedes the coordinates, as it may cross the antimeridian (RFC 7946, 5.2).
     if let Some(bounds) = value.get("bbox").and_then(Value::as_array) {
         let numbers: Vec<f64> = bounds.iter().map(Value::as_f64).collect::<Option<_>>()?;
         boxes.push(match numbers.as_slice() {
@@ -310,6 +312,7 @@ fn box_of_numbers(text: &str) -> Option<BoundingBox> {
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';'))
         .filter(|word| !word.is_empty());
     let mut numbers = Vec::new();
+    // One word more than a box has shows that the text is none.
     for word in words.take(7) {
         numbers.push(word.parse::<f64>().ok()?);
     }
@@ -464,6 +467,7 @@ impl GmlReader {
     }
 
     fn add(&mut self, first: f64, second: f64) {
+        // In both orders, because the order may be found out from the values only.
         self.part[0].add(first, second);
         self.part[1].add(second, first);
     }

@@ -43,8 +43,10 @@ impl Day {
         // Years begin in March, so that the leap day is the last of the year.
         let (month, day) = (i64::from(month), i64::from(day));
         let year = i64::from(year) - i64::from(month <= 2);
+        // Days before a month, counted from March: 153 days are five months.
         let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
         let days =
+            // Days from 0000-03-01; 719,468 of them are before 1970-01-01.
             365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + in_year
                 - 719_468;
         i32::try_from(days).ok().map(Self)
@@ -66,6 +68,7 @@ impl Day {
     #[must_use]
     pub fn date(self) -> (i32, u32, u32) {
         let days = i64::from(self.0) + 719_468;
+        // An era of 400 years always has 146,097 days.
         let (era, in_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year_of_era = (in_era - in_era / 1460 + in_era / 36_524 - in_era / 146_096) / 365;
         let in_year = in_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -73,6 +76,7 @@ impl Day {
         let day = in_year - (153 * shifted + 2) / 5 + 1;
         let month = (shifted + 2) % 12 + 1;
         let year = era * 400 + year_of_era + i64::from(month <= 2);
+        // A day has 32 bits, so that its year fits.
         (year as i32, month as u32, day as u32)
     }
 
@@ -312,6 +316,7 @@ impl Period {
             return None;
         }
         if let Some(period) =
+            // Before intervals, whose separator is a slash, too.
             Self::from_separated_date(text).or_else(|| Self::from_separated_dates(text))
         {
             return Some(period);
@@ -319,6 +324,7 @@ impl Period {
         let known = Self::from_dcmi(text)
             .or_else(|| Self::from_interval(text))
             .or_else(|| Self::from_date_text(text));
+        // The day of a date that does not exist must not become a whole year.
         if known.is_none() && has_form_of_date(text) {
             return None;
         }
@@ -409,6 +415,7 @@ impl Period {
     fn from_iso_interval(text: &str) -> Option<Self> {
         let (repetitions, interval) =
             match text.strip_prefix('R').and_then(|rest| rest.split_once('/')) {
+                // Repetitions without a number, or -1, have no end.
                 Some(("" | "-1", interval)) => (None, interval),
                 Some((number, interval)) => {
                     (Some(number.parse::<i32>().ok()?.clamp(1, 10_000)), interval)
@@ -424,6 +431,7 @@ impl Period {
                     return Self::new(Some(first), None);
                 };
                 let next = duration.times(times)?.after(first)?;
+                // The duration ends before the next one begins; one of less than a day is the first day.
                 Self::new(Some(first), Some(Day(next.0 - 1).max(first)))
             }
             (Some(duration), None) => {
@@ -527,6 +535,7 @@ impl Duration {
             .checked_add(month as i32 - 1)?
             .checked_add(self.months)?;
         let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
+        // A month later than the 31st may be shorter: its last day.
         let moved = Day::from_date(year, month, day_of_month.min(days_of_month(year, month)))?;
         let (year, ..) = Day(moved.0.checked_add(self.days)?).date();
         (-MAX_YEAR..=MAX_YEAR)

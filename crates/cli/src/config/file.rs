@@ -70,12 +70,14 @@ impl<'t> ConfigFile<'t> {
                 )
             }
         }
+        // Tables are maps and have lost the order of the file.
         file.entries.sort_by_key(|(_, key, _)| key.start);
         if S::IS_COMPLETE {
             file.check_keys()?;
         }
         for (key, place, _) in &file.entries {
             let line = file.line_of(place.start);
+            // Keys of an array of tables occur several times: the first one counts.
             file.lines.entry(key.clone()).or_insert(line);
         }
         Ok(file)
@@ -122,6 +124,7 @@ impl<'t> ConfigFile<'t> {
         {
             return None;
         }
+        // A bracket before the name makes it the header of a table.
         let is_header = self.text[..place.start].ends_with('[');
         let tables = self
             .keys
@@ -156,6 +159,7 @@ impl<'t> ConfigFile<'t> {
     /// # Errors
     /// If a value is not valid.
     pub(super) fn values<S: Settings>(&self) -> anyhow::Result<Table> {
+        // Parsed by type first, since only the errors of this parser have places in the text.
         if let Err(error) = toml::from_str::<S>(self.text) {
             let start = start_of(&error);
             // The innermost key whose value contains the place.

@@ -121,6 +121,7 @@ impl<S: Settings> Config<S> {
             if let Some(line) = file.line(key.path) {
                 config.sources.insert(key.path, Source::File(line));
             }
+            // Before the variables: their relative paths are relative to the current folder.
             resolve_path(
                 &mut config.values,
                 key,
@@ -129,6 +130,7 @@ impl<S: Settings> Config<S> {
         }
         for key in S::KEYS {
             let name = key.variable();
+            // An empty variable is not set.
             if let Some(text) = variables.get(&name).filter(|text| !text.is_empty()) {
                 insert_value(
                     &mut config.values,
@@ -315,6 +317,7 @@ fn variable_value<S: Settings>(key: &Key, name: &str, text: &str) -> anyhow::Res
             bail!("{name}={text}: scheduled harvests are set in the file, or by `serve --harvest`")
         }
     };
+    // The value is parsed alone, so that the error names this variable.
     let mut alone = Table::new();
     insert_value(&mut alone, key.path, value.clone());
     match alone.try_into::<S>() {

@@ -116,6 +116,7 @@ impl<'s> QueryClient<'s> {
             ..self.options.call.clone()
         };
         let result = self.call(query, variables, &options);
+        // Of the client, because only it counts retries.
         let now = usage_of(self.client, self.endpoint);
         self.spent = Usage {
             requests: now.requests - self.before.requests,
@@ -174,6 +175,7 @@ impl<'s> QueryClient<'s> {
         match error.kind() {
             FailureKind::Refused => return QueryFailure::Fatal(error.into()),
             FailureKind::Cancelled => return QueryFailure::Stopped(StopReason::Time),
+            // The limit was that of the remaining budget, not that of one call.
             FailureKind::TooLong if bytes < self.options.call.bytes => {
                 return QueryFailure::Stopped(StopReason::Bytes(self.options.budget.bytes));
             }

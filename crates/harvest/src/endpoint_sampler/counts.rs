@@ -142,6 +142,7 @@ fn fetch_list(
         )?;
         let length = page.len();
         rows.extend(page);
+        // A shorter page is the last one, unless its length is a limit that the endpoint imposes.
         if length == 0 || length < limit && length % LIMIT_DIVISOR != 0 {
             return Ok(List {
                 rows,

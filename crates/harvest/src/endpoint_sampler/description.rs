@@ -51,6 +51,7 @@ pub(super) fn from_graph(
     sort_nodes(&mut nodes);
     let best = nodes.first().map(|row| &row[0]);
     let mut best = nodes.iter().filter(|row| Some(&row[0]) == best);
+    // Of several nodes in the same place, none is known to be that of the graph.
     let (Some(first), None) = (best.next(), best.next()) else {
         return Ok(None);
     };

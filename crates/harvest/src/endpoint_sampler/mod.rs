@@ -514,10 +514,12 @@ impl<'t> Task<'t> {
         };
         let sample = sample::build(client, &self.cache, &summary, &mut self.report.left_out)?;
         self.report.sampled = sample.graph.len() as u64;
+        // An empty graph is a sample only if the endpoint counts no triples.
         if sample.graph.is_empty() && self.report.triples != Some(0) {
             self.report.outcome = GraphOutcome::Failed;
             return Ok(None);
         }
+        // Only now: an interrupted run leaves an unfinished state, and comes first the next time.
         self.cache.write_state(&GraphState {
             finished: true,
             ..state

@@ -130,6 +130,7 @@ impl ResponseCache {
 
     /// Stores the response to a query, and returns it with the labels that [`Self::read`] will return.
     pub(super) fn write(&self, query: &str, rows: Vec<Row>) -> Result<Vec<Row>, SamplerError> {
+        // Before they are stored, so that the first run and a resumed one have the same labels.
         let rows = relabel_blank_nodes(rows, &short_hash(query));
         let texts = rows
             .iter()

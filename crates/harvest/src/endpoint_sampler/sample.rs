@@ -124,6 +124,7 @@ impl SampleBuilder<'_, '_> {
             Err(other) => return Err(other),
         };
         let graph: TripleGraph = rows.iter().flat_map(row_triples).collect();
+        // Some endpoints cut a response without an error. The count shows it.
         if graph.len() as u64 == count {
             return Ok(Some(Sample {
                 graph,
@@ -260,6 +261,7 @@ impl SampleBuilder<'_, '_> {
             .into_iter()
             .filter(|(node, _)| !named.contains(node) && !node.as_str().starts_with(rdf::NAMESPACE))
             .collect();
+        // By IRI among equals: the order of a hash map would change the queries, and with them the cache.
         unlabelled.sort_unstable_by_key(|(node, times)| (Reverse(*times), node.as_str()));
         unlabelled
             .into_iter()

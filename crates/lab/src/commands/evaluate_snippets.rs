@@ -160,6 +160,7 @@ fn measure_dataset(
     if graph.is_empty() {
         return Ok(());
     }
+    // Computed before the measurement: the time is that of the method alone.
     let (profile, patterns) = (Profile::new(graph), Patterns::new(graph));
     let reference = Reference::new(graph, &profile, &patterns);
     let queries: Vec<AnalyzedQuery> = texts
@@ -179,6 +180,7 @@ fn measure_dataset(
         let (mut reports, mut empty) = (Vec::new(), false);
         let mut snippet = None;
         for (query, need) in queries.iter().zip(&needs) {
+            // Without the query as input, the snippet of a dataset is the same for all queries.
             if snippet.is_none() || one.method.takes_query() {
                 let terms = QueryTerms::new(&query.distinct, analysis);
                 let started = Instant::now();

@@ -253,6 +253,7 @@ fn print_report(tuned: &TunedFusion, qrels: &Qrels, objective: &[Metric]) -> io:
         writeln!(
             err,
             "{metric} {:.4} over {topics} test topics",
+            // The run has no topics without results, but these count as 0.
             mean(&values) * values.len() as f64 / topics
         )?;
     }

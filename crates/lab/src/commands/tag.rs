@@ -139,6 +139,7 @@ fn learn_statistics(lexicon: Lexicon, arguments: &Arguments) -> anyhow::Result<T
 fn tag_papers(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> anyhow::Result<()> {
     let mut output = open_output(arguments)?;
     for (line, paper) in read_papers(&arguments.papers, &arguments.text_keys)? {
+        // The first reading has reported these lines.
         let Ok(paper) = paper else { continue };
         let mentions = tagger.tag(&paper.texts());
         if arguments.evaluate || arguments.sample.is_some() {
@@ -159,6 +160,7 @@ fn tag_papers(tagger: &Tagger, arguments: &Arguments, report: &mut Report) -> an
 /// Opens the output for tagged papers, if there is one.
 fn open_output(arguments: &Arguments) -> anyhow::Result<Option<Box<dyn Write>>> {
     if let Some(path) = &arguments.output {
+        // Creating the output would empty the papers before they are read.
         ensure!(
             !provenance::is_same_file(path, &arguments.papers),
             "{} is both the papers and the output",

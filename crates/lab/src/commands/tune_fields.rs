@@ -96,6 +96,7 @@ pub(crate) fn run(home: &Path, arguments: &Arguments) -> anyhow::Result<ExitStat
         &provenance::sidecar(&arguments.output),
         &with_folds(record, &tuned),
     )?;
+    // Only now: until the output is complete, an interrupted command resumes from the state.
     state.finish();
     print_report(arguments, &searcher, &topics, &qrels, &folds, &tuned, &test)?;
     Ok(ExitStatus::Success)
@@ -268,6 +269,7 @@ impl State {
     }
 
     fn finish(&self) {
+        // A state that remains is harmless: it only saves work if the same command is repeated.
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -24,6 +24,7 @@ pub(super) fn find_closest(
 ) -> Vec<Neighbor> {
     let mut places: Vec<usize> = (0..squared.len()).filter(|&place| keep(place)).collect();
     if k < places.len() {
+        // Sorting all rows for each query would cost more than a partition.
         places.select_nth_unstable_by(k, |one, other| compare_places(squared, *one, *other));
         places.truncate(k);
     }
@@ -117,6 +118,7 @@ pub fn parallel_map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> 
 fn take_items<T>(next: &AtomicUsize, count: usize, work: &impl Fn(usize) -> T) -> Vec<(usize, T)> {
     let mut results = Vec::new();
     loop {
+        // Only distinct indices matter here: the results reach the other thread by its join.
         let index = next.fetch_add(1, Ordering::Relaxed);
         if index >= count {
             return results;

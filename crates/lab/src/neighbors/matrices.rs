@@ -105,6 +105,7 @@ impl Compressed {
             next[place + 1] += next[place];
         }
         let (mut places, mut values) = (vec![0; self.places.len()], vec![0.0; self.places.len()]);
+        // Rows are read in their order, so the positions in each column ascend.
         for row in 0..self.ends.len() {
             for (column, value) in self.list(row).iter() {
                 let slot = &mut next[column as usize];
@@ -196,6 +197,7 @@ impl Rows for SparseRows {
             .iter()
             .zip(&self.squared_norms)
             .map(|(product, own)| norm + own - 2.0 * product);
+        // Rounding can make the squared distance of equal vectors negative.
         squared.map(|distance| distance.max(0.0)).collect()
     }
 }
@@ -258,6 +260,7 @@ impl Rows for DenseRows {
     type Row<'r> = &'r [f32];
 
     fn len(&self) -> usize {
+        // The empty default has the width 0.
         self.values.len() / self.width.max(1)
     }
 

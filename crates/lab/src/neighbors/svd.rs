@@ -98,6 +98,7 @@ impl TruncatedSvd {
             rows: height,
             columns: width,
         })?;
+        // The matrix is transposed if it has fewer rows than columns: its short side then belongs to the rows.
         let (left, right) = if height < width {
             (&found.short, &found.long)
         } else {
@@ -150,6 +151,7 @@ impl TruncatedSvd {
         requested: usize,
         generator: &mut ChaCha8Rng,
     ) -> Option<Triplets> {
+        // There are no further directions that are orthogonal to the known ones.
         let most = matrix.short() - known.values.len();
         let mut basis = Basis::new(matrix, known, generator);
         let mut steps = 2 * requested + 20;
@@ -158,6 +160,7 @@ impl TruncatedSvd {
                 basis.step(generator);
             }
             let (triplets, errors) = basis.triplets(requested)?;
+            // Values are sorted, and known ones are larger than those found after them.
             let largest = known.values.first().unwrap_or(&triplets.values[0]);
             // Beyond the last possible step only rounding errors remain.
             if steps >= most
@@ -167,6 +170,7 @@ impl TruncatedSvd {
             {
                 return Some(triplets);
             }
+            // Growth by a share needs few decompositions of the small matrix, which are repeated from the beginning.
             steps += steps / 4;
         }
     }

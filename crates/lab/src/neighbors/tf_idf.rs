@@ -146,6 +146,7 @@ impl TfIdf {
             .map(|(_, weight)| weight * weight)
             .sum::<f64>()
             .sqrt();
+        // A text without terms has no weights, so the norm of 0 is never a divisor.
         for (_, weight) in &mut row {
             *weight /= norm;
         }

@@ -105,6 +105,7 @@ impl TSne {
         if rows.len() < 4 {
             return Ok(starts);
         }
+        // bhtsne reads three neighbours for each unit of perplexity, and a row has all others as neighbours at most.
         let most = (rows.len() - 1) as f32 / 3.0;
         let perplexity = self.perplexity.min(most);
         let neighbors = parallel_map(rows.len(), |place| {

@@ -208,6 +208,7 @@ impl TryFrom<RowFile> for Row {
         sources.extend(row.fusion.map(RankingSource::Fusion));
         sources.extend(row.model.map(RankingSource::Model));
         sources.extend(row.rerank.map(RankingSource::Rerank));
+        // Exactly one source: none is left after it is taken.
         let (Some(source), true) = (sources.pop(), sources.is_empty()) else {
             return Err(format!(
                 "{}: a row has one of run, mean-of, question-run, fusion, model and rerank",
@@ -623,6 +624,7 @@ impl ExperimentContext<'_> {
             .iter()
             .map(|row| self.row(table, row))
             .collect::<Result<_, _>>()?;
+        // After all rows, since a row may name a later one.
         compare_named_rows(&rows, &mut reports, table.measures.len())?;
         for (row, report) in rows.iter().zip(&mut reports) {
             let comparisons = report
@@ -848,6 +850,7 @@ impl ExperimentContext<'_> {
             .with_depth(FusionTuning::DEFAULT_DEPTH);
         let (none, mut fused) = (Ranking::default(), Run::new("lodeseek-fusion"));
         for topic in &self.collection.topics {
+            // An empty ranking keeps the weights beside their runs.
             let rankings = runs.iter().map(|run| run.ranking(topic).unwrap_or(&none));
             fused.insert(
                 topic,
@@ -1019,6 +1022,7 @@ impl ExperimentContext<'_> {
             .iter()
             .map(|path| self.run(path).cloned())
             .collect::<Result<Vec<_>, _>>()?;
+        // Duplicate runs would divide one weight among them in an arbitrary way.
         let firsts = find_first_equal_runs(&runs);
         Ok(runs
             .into_iter()
@@ -1110,6 +1114,7 @@ fn run_files(data: &Path, place: &Path) -> anyhow::Result<Vec<PathBuf>> {
         })
         .map(|name| place.join(name))
         .collect();
+    // The system returns the entries in any order, but weights belong to runs by position.
     files.sort_unstable();
     ensure!(
         !files.is_empty(),

@@ -396,6 +396,7 @@ impl DataFinder {
                 SystemKind::Prior { on, .. } => vec![on],
                 _ => Vec::new(),
             };
+            // Only earlier systems may be named, which excludes cycles.
             for name in required.into_iter().chain(&system.against) {
                 ensure!(
                     has_system(&self.systems[..place], name),

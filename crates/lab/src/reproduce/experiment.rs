@@ -157,6 +157,7 @@ impl Experiment {
     ///
     /// Fails if the file cannot be read or parsed, or if it is inconsistent.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
+        // Only the kind is read here; its own reader rejects unknown keys.
         let (head, _) = read_experiment_file::<Head>(path)?;
         match head.task {
             None => Condition::read(path).map(|condition| Self::Ranking(Box::new(condition))),

@@ -99,6 +99,7 @@ impl WeightTuning {
             .map(|&field| self.published.weight(field))
             .collect();
         let mut starts = vec![Start::At(published), Start::Uniform];
+        // This start sets all other weights to 0.
         if self.grid.contains(&0.0) {
             starts.push(Start::BestAlone);
         }
@@ -156,6 +157,7 @@ impl<'p> TrainingTopic<'p> {
 
     /// Returns the measure under some weights, and 0 if all weights are 0.
     fn value(&self, metric: Metric, weights: &FieldWeights) -> f64 {
+        // Without weights all scores are 0, and only the ids would decide.
         if weights.fields().next().is_none() {
             return 0.0;
         }

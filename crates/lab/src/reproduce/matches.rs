@@ -144,6 +144,7 @@ fn fit_coefficients(topics: &[&JudgedTopic]) -> [f64; COEFFICIENT_COUNT] {
             hessian[(place, place)] = RIDGE_WEIGHT;
             gradient[(place, 0)] = -RIDGE_WEIGHT * coefficient;
         }
+        // Gradient and negative Hessian of the log-likelihood. The ridge keeps the matrix invertible.
         for sample in topics.iter().flat_map(|topic| &topic.samples) {
             let estimate = estimate_probability(&coefficients, sample);
             let target = f64::from(u8::from(sample.is_relevant));
@@ -327,6 +328,7 @@ fn judged_topics(
                 values: features.values(),
                 is_relevant: grade.is_some_and(|grade| grade > 0),
                 is_good,
+                // A name marks a hit as good although its features alone do not.
                 is_named: is_good && features.quality() == MatchQuality::Weak,
             });
         }

@@ -111,6 +111,7 @@ impl ExperimentContext<'_> {
     pub(super) fn rerank(&mut self, spec: &RerankSpec) -> anyhow::Result<(Run, Option<String>)> {
         let searchers = self.searchers(spec)?;
         if let Some(expected) = &self.collection.home {
+            // All searchers read the same home.
             expected
                 .verify(searchers.for_fold(0))
                 .with_context(|| self.home.display().to_string())?;

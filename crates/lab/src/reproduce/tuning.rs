@@ -229,8 +229,10 @@ impl FusionTuning {
     ) -> TunedFold {
         let mut best = (self.methods[0], f64::NEG_INFINITY);
         let mut validated = Vec::new();
+        // A single method leaves nothing to choose.
         if self.methods.len() > 1 {
             for &method in &self.methods {
+                // The validation part chooses the method, so weights for the choice are learned without it.
                 let optimum = self.optimize(runs, method, &[&parts.train], &|search| {
                     progress(TuningProgress {
                         fold,
@@ -355,6 +357,7 @@ struct TrainingTopic {
 
 impl<'o> TrainingTopics<'o> {
     fn new(runs: &[Run], method: Method, judgements: &[&Qrels], objective: &'o [Metric]) -> Self {
+        // A depth of 0 stands for all ranks, so the largest depth would miss it.
         let all_ranks = objective.iter().any(|metric| metric.depth() == 0);
         let deepest = objective
             .iter()
@@ -414,6 +417,7 @@ impl TrainingTopic {
             .enumerate()
             .filter_map(|(place, score)| Some(((*score)?, place)))
             .collect();
+        // A search evaluates thousands of weights: only the ranks that the objective reads are sorted.
         if order.len() > depth {
             order.select_nth_unstable_by(depth, compare_scores);
             order.truncate(depth);

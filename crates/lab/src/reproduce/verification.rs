@@ -124,6 +124,7 @@ impl Collection {
             .chain(folder)
             .chain(&self.queries)
             .chain(questions);
+        // Before the digests, because those of large folders take long.
         for path in single.chain(self.sha256.keys()) {
             ensure!(
                 data.join(path).exists(),
@@ -191,6 +192,7 @@ impl Collection {
             .flat_map(|fold| fold.test.topics())
             .collect();
         tested.sort_unstable();
+        // Repetitions are kept, so topics that are tested twice are found, too.
         ensure!(
             tested == collection.topics,
             "the folds do not test every judged topic once"
@@ -335,6 +337,7 @@ impl VerifiedCollection {
             .flatten()
             .map(String::as_str)
             .collect();
+        // A run over topics would have the value 0 everywhere, without an error.
         if let Some((id, _)) = run.iter().find(|(id, _)| !known.contains(id)) {
             bail!("the run ranks {id}, which is no question of the collection");
         }

@@ -188,6 +188,7 @@ const MAX_WORDS_BEFORE_ON: usize = 18;
 pub(super) fn token_range(tokens: &[Token], place: &Range<usize>) -> Range<usize> {
     let start = tokens.partition_point(|token| token.place.end <= place.start);
     let end = tokens.partition_point(|token| token.place.start < place.end);
+    // Without any token, the range must not end before its start.
     start..end.max(start)
 }
 
@@ -309,6 +310,7 @@ fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
     {
         return false;
     }
+    // `steps` words and the preposition precede the name, so this is never negative.
     let on = name.start - steps - 1;
     let mut sentence = before[..on]
         .iter()
@@ -321,6 +323,7 @@ fn is_experiment(tokens: &[Token], name: &Range<usize>) -> bool {
         .clone()
         .take(MAX_WORDS_BEFORE_ON)
         .any(is_experiment_word)
+        // Words for experiments count after the name only if the preposition begins the sentence.
         || sentence.next().is_none() && after.take(MAX_WORDS_BEFORE_ON).any(is_experiment_word)
 }
 
@@ -506,6 +509,7 @@ pub(super) fn expansion_of(tokens: &[Token], name: &Range<usize>) -> Option<Rang
             .take(12)
             .position(|token| token.word == ")")?;
     let words = expansion_before(tokens, close, &acronym)?;
+    // The expansion has to fill the parentheses from the beginning.
     (tokens[words.start].place.start >= open.place.end && words.start == name.end + 1)
         .then_some(words)
 }

@@ -92,6 +92,7 @@ impl Agreement {
                     ours_alone: 1,
                     ..PairCounts::default()
                 },
+                // Each id of the union is in at least one of the sets.
                 (false, _) => PairCounts {
                     theirs_alone: 1,
                     ..PairCounts::default()

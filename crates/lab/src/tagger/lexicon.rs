@@ -131,6 +131,7 @@ impl Lexicon {
                     form,
                     owners: Vec::new(),
                 });
+                // A dataset may have the name twice, as title and as alternative; datasets are read in ascending order.
                 if spelling.owners.last() != Some(&own) {
                     spelling.owners.push(own);
                 }
@@ -179,6 +180,7 @@ impl Lexicon {
     /// for all names.
     pub(super) fn matches(&self, text: &str, any_case: Option<&[bool]>) -> Vec<NameMatch> {
         let folded = FoldedText::new(text);
+        // Overlapping matches are needed, since the longest one may not stand alone.
         let found = self.automaton.find_overlapping_iter(&folded.text);
         let places = found.map(|found| (found.pattern().as_usize(), folded.source(found.range())));
         let standing = places.filter(|(_, place)| stands_alone(text, place));
@@ -329,6 +331,7 @@ impl Name {
 
     /// Returns the first of the spellings.
     pub(super) fn text(&self) -> &str {
+        // Every name has at least one spelling.
         &self.spellings[0].text
     }
 
@@ -369,6 +372,7 @@ impl Name {
         if how.is_empty() {
             return None;
         }
+        // The closest spelling decides: a dataset with exactly this spelling excludes those with others.
         let best = how.iter().filter_map(|(_, spelled)| *spelled).max();
         let owners = how
             .iter()

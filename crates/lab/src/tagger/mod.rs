@@ -230,6 +230,7 @@ impl Tagger {
 
     /// Judges every mention by itself, then by the paper's other mentions.
     fn judge(&self, found: &mut [Candidate<'_>], texts: &[&str], readings: &[TextReading]) {
+        // A paper explains a name at one mention; the meaning applies to all mentions of the paper.
         let senses = self.senses(found, texts);
         let mut times: BTreeMap<usize, usize> = BTreeMap::new();
         for mention in found.iter() {
@@ -249,6 +250,7 @@ impl Tagger {
             let known = mention
                 .dataset
                 .is_some_and(|dataset| accepted.contains(&dataset));
+            // Evidence against a mention is stronger than another mention of the dataset.
             if known && matches!(mention.verdict, Verdict::Rejected(Reason::NoEvidence)) {
                 mention.verdict = Verdict::Accepted(Rule::Confirmed);
             }
@@ -277,6 +279,7 @@ impl Tagger {
         let known = mention
             .dataset
             .is_some_and(|own| self.lexicon.datasets[own].is_described_by(words));
+        // A single capital may only begin a sentence.
         let is_proper = words
             .chars()
             .filter(|character| character.is_uppercase())
@@ -315,6 +318,8 @@ impl Tagger {
         if is_word && read.is_part && mention.surface.chars().skip(1).any(char::is_lowercase) {
             return Verdict::Rejected(Reason::PartOfName);
         }
+        // In descending order of strength: a word for datasets beside the name outweighs the meaning that the paper gives to
+        // it.
         match (read.cue, read.listed_cue) {
             (Some(Cue::Kind), _) => Verdict::Accepted(Rule::Cued),
             _ if sense == Some(Sense::New) => Verdict::Rejected(Reason::OtherThing),

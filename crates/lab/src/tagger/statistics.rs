@@ -37,6 +37,7 @@ impl Statistics {
     pub fn add(&mut self, lexicon: &Lexicon, texts: &[&str]) {
         let readings: Vec<TextReading> = texts
             .iter()
+            // All capitals are read, because these counts decide later which are accepted.
             .map(|text| TextReading::new(lexicon, text, None))
             .collect();
         for name in select_names(&readings, |_, read| is_meant(read)) {

@@ -25,6 +25,7 @@ impl FoldedText {
             for lower in character.to_lowercase() {
                 folded.text.push(lower);
                 let place = start..start + character.len_utf8();
+                // A character may have several lower-case ones, and each of these several bytes.
                 folded.sources.resize(folded.text.len(), place);
             }
         }
@@ -102,6 +103,7 @@ const MAX_ADDRESS_BYTES: usize = 256;
 
 /// Returns true if the surrounding run of characters is a Web address.
 fn is_in_address(text: &str, place: &Range<usize>) -> bool {
+    // The distance in bytes may end within a character.
     let first = text.floor_char_boundary(place.start.saturating_sub(MAX_ADDRESS_BYTES));
     let last = text.ceil_char_boundary((place.end + MAX_ADDRESS_BYTES).min(text.len()));
     let before = text[first..place.start]

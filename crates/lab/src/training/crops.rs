@@ -52,6 +52,7 @@ fn add_paper(paper: &Paper, pieces: Vec<(DatasetId, String)>, data: &mut Trainin
         .iter()
         .map(|(id, _)| PassageKind::Crop.passage_id(id))
         .collect();
+    // The split of the paper's mentions, with which these examples are mixed.
     let split = Split::from_source(&normalize_text(&paper.source.title));
     for (place, (id, piece)) in pieces.into_iter().enumerate() {
         data.examples.push(Example {

@@ -167,6 +167,7 @@ impl Vocabulary {
         let second = scored.iter().skip(1).find(|(score, phrase)| {
             *score >= 0.7 * best && !phrase.split(' ').any(|word| words.contains(&word))
         });
+        // At least one word remains free for the kind of data.
         if let Some((_, phrase)) =
             second.filter(|(_, phrase)| words.len() + phrase.split(' ').count() < MAX_QUERY_WORDS)
         {
@@ -225,6 +226,7 @@ fn is_task(phrase: &str) -> bool {
 
 /// Returns the kind whose words are most frequent in a text, if they occur at least twice.
 fn most_frequent_kind(text: &str, kinds: &[(&'static str, &[&str])]) -> Option<&'static str> {
+    // Compounds become single words, as the lists have them.
     let text = text
         .to_lowercase()
         .replace("point cloud", "point-cloud")

@@ -246,6 +246,7 @@ fn make_example(
 ) -> Result<Example, TrainingError> {
     let year = draft.paper.source.year;
     let filter = year.map(Filter::until).unwrap_or_default();
+    // All relevant datasets may precede the negatives.
     let ranking = searcher.rank_filtered(&draft.query, &filter, negatives + answers.len())?;
     let known = ranking
         .iter()
@@ -259,6 +260,7 @@ fn make_example(
         positives: metadata_passage_ids(&draft.positives),
         negatives: metadata_passage_ids(&negatives),
         year,
+        // All queries of a paper belong to one split.
         split: Some(Split::from_source(&normalize_text(
             &draft.paper.source.title,
         ))),

@@ -146,11 +146,13 @@ impl<'t> Edit<'t> {
     }
 
     fn remove_name(&mut self, name: Range<usize>) {
+        // An earlier name of the same list has removed this one.
         if self.removed[name.clone()].iter().all(|removed| *removed) {
             return;
         }
         let list = self.with_brackets(self.with_list(self.with_version(name)));
         let lead = self.lead(list.start);
+        // Words such as "including" belong to the names alone, so no preposition before them depends on the names.
         let phrase = if lead < list.start {
             lead..self.kinds_end(list.end)
         } else {
@@ -170,6 +172,7 @@ impl<'t> Edit<'t> {
             let after = self.tokens.get(name.end + 1);
             let hyphened = after.is_some_and(|after| !after.is_spaced && after.is_marked());
             match next.text {
+                // A share, as in "ImageNet 90 %", is no version.
                 _ if is_number && !self.is(name.end + 1, &["%"]) => name.end += 1,
                 "-" | "–" | "+" if hyphened => name.end += 2,
                 "+" if !next.is_spaced => name.end += 1,
@@ -428,6 +431,7 @@ impl<'t> Edit<'t> {
 
     /// Repairs gaps: deletes dangling conjunctions, prepositions and commas before a point, and empty brackets.
     fn tidy(&mut self) {
+        // Each deletion may leave another token without its phrase.
         while let Some(place) = (0..self.tokens.len()).find(|place| self.dangles(*place)) {
             self.removed[place] = true;
         }

@@ -23,6 +23,7 @@ impl TrainingData {
     pub fn write(&self, folder: &Path, about: &Value) -> Result<(), TrainingError> {
         check_output_folder(folder)?;
         let unfinished = folder_beside(folder, "unfinished");
+        // An interrupted command may have left it.
         remove_folder(&unfinished)?;
         fs::create_dir_all(&unfinished).map_err(TrainingError::io(&unfinished))?;
         write_lines(&unfinished.join(PASSAGES), self.passages.values())?;
@@ -97,6 +98,7 @@ fn try_write_lines<'l, T: Serialize + 'l>(
         serde_json::to_writer(&mut file, line)?;
         file.write_all(b"\n")?;
     }
+    // Synchronized, so that no folder has its final name before its files are on disk.
     file.into_inner()?.sync_all()
 }
 

@@ -204,6 +204,7 @@ impl IdfWeights {
             };
             words += 1;
         }
+        // The text has at least one part, even if it is empty.
         sum / f64::from(words)
     }
 
@@ -215,6 +216,7 @@ impl IdfWeights {
             .into_iter()
             .map(|(phrase, times)| (self.weigh(phrase) * f64::from(1 + times).ln(), phrase));
         let mut weighed: Vec<(f64, &str)> = weighed.filter(|(weight, _)| *weight > 0.0).collect();
+        // A hash map has no order, so the phrase decides between equal weights.
         weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         weighed
             .into_iter()
@@ -259,6 +261,7 @@ fn draw_query(pools: &[Vec<&str>], source: &str) -> Option<String> {
     let phrases = (1 + stable_hash(source) % MAX_PHRASES).max(pools.len() as u64);
     let mut words: Vec<&str> = Vec::new();
     let mut left = pools.to_vec();
+    // Phrases that repeat a word or are too long are rejected, so there are more turns than phrases.
     for turn in 0..2 * MAX_PHRASES {
         let enough = turn >= phrases && words.len() >= *WORDS.start();
         let pool = &mut left[turn as usize % pools.len()];
@@ -334,6 +337,7 @@ fn make_example(
             .is_some_and(|found| other != id && normalize_text(found.metadata.title()) != title)
     });
     let mut positives = member.passage_ids(id);
+    // The text from which the query was made is the best passage, and the best one is first.
     if face == QuerySource::Data {
         positives.reverse();
     }

@@ -102,6 +102,7 @@ impl QueryLog {
         }
         let whole = found
             .into_iter()
+            // A query is listed once for each of its distinct words, so equal numbers mean that all of them occur.
             .filter(|(place, found)| *found == count_distinct(&self.queries[*place].words));
         let mut fitting: Vec<(f64, usize)> = whole
             .map(|(place, _)| (self.fit(place, &words), place))

@@ -119,6 +119,7 @@ impl Split {
     /// Assigns the source of a query to a split by a hash of its name. One in ten is for validation.
     #[must_use]
     pub fn from_source(source: &str) -> Self {
+        // With a hash, a source keeps its split when others are added.
         if stable_hash(source).is_multiple_of(SOURCES_PER_VALIDATION) {
             Self::Valid
         } else {

@@ -74,6 +74,7 @@ pub(super) fn task_sentences(text: &str) -> Option<Vec<Range<usize>>> {
         .iter()
         .enumerate()
         .filter_map(|(place, rank)| Some(((*rank)?, place)))
+        // Of equally strong cues the first sentence wins.
         .min()?;
     let mut chosen = vec![first];
     if count_words(&all[spoken[first].clone()]) < MAX_SHORT_WORDS {
@@ -152,6 +153,7 @@ pub(super) fn standing_alone(sentence: &str) -> String {
 /// Returns the rank of a sentence's cue, and `None` without a cue.
 fn rank_cue(sentence: &[Token<'_>]) -> Option<usize> {
     let text = join_tokens(sentence.iter().copied()).to_lowercase();
+    // The spaces prevent a cue from being found inside a word: `we` in `were`.
     let padded = format!(" {} ", text.replace([',', '.', ';', ':'], " "));
     let is_further = FURTHER.iter().any(|further| text.starts_with(further));
     let rank = CUES

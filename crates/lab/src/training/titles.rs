@@ -47,6 +47,7 @@ pub fn make_title_examples(
 ) -> Result<TrainingData, TrainingError> {
     let mut data = TrainingData::default();
     let mut known = BTreeMap::new();
+    // The home comes first, so that its datasets keep their ids.
     if let Some(searcher) = searcher {
         for (id, member) in Collection::read(searcher)?.0 {
             known.insert(id, (member.metadata, member.compact.metadata, member.year));
@@ -161,6 +162,7 @@ fn mask_copies(text: &str, title: &str) -> String {
         .collect();
     let (mut out, mut copied, mut place) = (String::new(), 0, 0);
     while place < words.len() {
+        // A title without words would be found everywhere.
         if title_words.is_empty() || !lower[place..].starts_with(&title_words) {
             place += 1;
             continue;
@@ -226,6 +228,7 @@ fn make_example(same: &[&Titled], negatives: Vec<&DatasetId>) -> Example {
             .map(|id| PassageKind::Masked.passage_id(id))
             .collect(),
         year: None,
+        // One split for all datasets with this title: the query must not be in both.
         split: Some(Split::from_source(same[0].id.as_str())),
         fold: None,
     }

@@ -130,6 +130,7 @@ impl<T: Transport> Transport for CancellableTransport<T> {
                 ..timeout
             };
             match self.0.await_input(spell) {
+                // Only the end of an interval; at the end of the whole time, the library gets its own error.
                 Err(Error::Timeout(_)) if left > POLL_INTERVAL => {}
                 outcome => return outcome,
             }

@@ -190,6 +190,7 @@ impl Egress {
 fn build_agent(names: Arc<dyn Resolve>, private_networks: Vec<IpNet>) -> Agent {
     let config = Agent::config_builder()
         .proxy(None)
+        // This client follows redirects itself, to check each of them.
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
@@ -197,6 +198,7 @@ fn build_agent(names: Arc<dyn Resolve>, private_networks: Vec<IpNet>) -> Agent {
         .max_response_header_size(MAX_HEADER_BYTES)
         .max_idle_age(MAX_IDLE)
         .build();
+    // Below TLS, so that handshakes can be cancelled, too. No other connectors: those of the library include proxies.
     let connector = TcpConnector::default()
         .chain(CancellableConnector)
         .chain(RustlsConnector::default());
@@ -313,6 +315,7 @@ impl Request<'_> {
         }
         let mut url = first.clone();
         let mut scope = self.egress.policy.admit(&url)?;
+        // One request more than redirects: the last response may be the final one.
         for _ in 0..=MAX_REDIRECTS {
             let own = url.origin() == first.origin();
             let (parts, body) = self.exchange(&url, scope, own, deadline)?.into_parts();
@@ -337,9 +340,11 @@ impl Request<'_> {
                 .policy
                 .admit(&url)
                 .map_err(|fault| EgressFault::Redirected(Box::new(fault)))?;
+            // After the policy: the caller learns only of hosts that may be requested.
             if self.stays && url.origin() != first.origin() {
                 return Err(EgressFault::OtherHost(url.into()));
             }
+            // RFC 9110, 15.4.4: a GET, but a HEAD remains one. The body is dropped.
             if status == 303 && !matches!(self.method, Method::Head) {
                 self.method = Method::Get;
             }
@@ -380,6 +385,7 @@ impl Request<'_> {
         let head = http::Request::builder()
             .uri(url.as_str())
             .header("Accept", &self.accept);
+        // Headers of the caller may be credentials: only the first origin gets them.
         let headers = self.headers.iter().filter(|_| own).chain(&self.conditions);
         headers.fold(head, |head, (name, value)| head.header(name, value))
     }

@@ -109,6 +109,7 @@ fn is_under(prefix: &str, path: &str) -> bool {
         return false;
     };
     let at_boundary = rest.is_empty() || rest.starts_with('/') || prefix.ends_with('/');
+    // Below the root, no path leaves the prefix.
     at_boundary && (prefix == "/" || !has_parent_segment(rest))
 }
 
@@ -157,6 +158,7 @@ impl EgressPolicy {
         if self.listed.iter().any(|prefix| prefix.covers(url)) {
             return Ok(AddressScope::Listed);
         }
+        // Other low ports are those of other protocols, such as SMTP.
         let usual = url
             .port_or_known_default()
             .is_some_and(|port| matches!(port, 80 | 443 | 1024..));
@@ -192,6 +194,7 @@ pub(super) fn parse_iri(iri: &str) -> Result<Url, EgressFault> {
     }
     let mut url = Url::parse(iri).map_err(|_| EgressFault::Malformed)?;
     check_url(&url)?;
+    // `http:host` is repaired by the parser of URLs: two readers could see different hosts.
     if !iri[url.scheme().len()..].starts_with("://") {
         return Err(EgressFault::Malformed);
     }

@@ -80,6 +80,7 @@ impl CheckedResolver {
             } else {
                 80
             });
+        // A literal address needs no resolver, but the same check.
         let found = match host.trim_matches(['[', ']']).parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, port)],
             Err(_) => self.addresses(host, port, timeout)?,
@@ -92,6 +93,7 @@ impl CheckedResolver {
         if found.is_empty() {
             return Err(EgressFault::Unresolved);
         }
+        // All must be permitted, because the client tries one after the other.
         match found
             .iter()
             .find(|address| !is_open(address.ip(), &self.private_networks))
@@ -112,6 +114,7 @@ impl CheckedResolver {
         timeout: Duration,
     ) -> Result<Vec<SocketAddr>, EgressFault> {
         let (names, name) = (Arc::clone(&self.names), host.to_owned());
+        // One place, so that the thread ends with its result even if nobody receives it any more.
         let (sender, receiver) = sync_channel(1);
         let thread = thread::Builder::new().name("resolve".to_owned());
         let started = thread.spawn(move || sender.send(names.resolve(&name, port)).ok());

@@ -62,6 +62,7 @@ impl Response {
         if let Ok(seconds) = value.parse() {
             return Some(Duration::from_secs(seconds));
         }
+        // The date is one of the server's clock: the local one may differ.
         let then = httpdate::parse_http_date(value).ok()?;
         let now = httpdate::parse_http_date(self.header("date")?).ok()?;
         Some(then.duration_since(now).unwrap_or_default())

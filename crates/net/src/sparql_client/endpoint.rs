@@ -115,6 +115,7 @@ impl Host {
             let left = timeout.left()?;
             state = self
                 .left
+                // In intervals, because nothing notifies the thread of a cancellation.
                 .wait_timeout(state, left.min(POLL_INTERVAL))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;

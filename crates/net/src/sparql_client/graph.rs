@@ -55,6 +55,7 @@ struct LimitedReader<'t, R> {
 
 impl<R: Read> Read for LimitedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // The dump reader cannot be stopped by its sink: the end of the input stops it.
         if self.full.get() {
             return Err(io::Error::other("more triples than the limit"));
         }
@@ -96,6 +97,7 @@ pub(super) fn read(
         endpoint,
         &mut collector,
     );
+    // Before the error of the reader, which is a consequence of the limit.
     if full.get() {
         return Err(RemoteError::TooManyRows {
             endpoint: endpoint.to_owned(),

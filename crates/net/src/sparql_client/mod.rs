@@ -298,6 +298,7 @@ impl SparqlClient {
             endpoints.insert(iri, Arc::clone(&new));
             new
         });
+        // Relaxed: the numbers only order endpoints for eviction.
         endpoint.last_use.store(
             self.calls.fetch_add(1, Ordering::Relaxed),
             Ordering::Relaxed,
@@ -307,6 +308,7 @@ impl SparqlClient {
 }
 
 fn evict_one(endpoints: &mut FxHashMap<NamedNode, Arc<Endpoint>>) {
+    // The caller has locked the table, so that the only reference to an idle endpoint is the one in it.
     let idle = endpoints
         .iter()
         .filter(|(_, endpoint)| Arc::strong_count(endpoint) == 1);
@@ -343,6 +345,7 @@ impl Call<'_> {
         if active.endpoint.is_get_only() && self.fits_get() {
             self.method = Method::Get;
         }
+        // The changes to GET and to XML need no delay and are made once each, so that they do not use up the retries.
         let mut steps = self.client.options.back_off.iter();
         let mut unreadable = None;
         loop {
@@ -358,6 +361,7 @@ impl Call<'_> {
                 unreadable = Some(error);
             } else {
                 let Some(wait) = steps.next().filter(|_| error.is_transient()) else {
+                    // The first fault is reported: that of the retry may only be that the endpoint has no XML.
                     return Err(unreadable.unwrap_or(error));
                 };
                 self.back_off(error.retry_after().unwrap_or(*wait), error)?;
@@ -405,6 +409,7 @@ impl Call<'_> {
         let response = self.request()?.send()?;
         let endpoint = &*self.timeout.iri;
         match response.status() {
+            // Reading the first row belongs to the attempt: a response that breaks before can be repeated.
             200..=299 => read(endpoint, response, Arc::clone(&active.bytes)),
             _ => Err(read_failure(endpoint, response)),
         }

@@ -77,6 +77,7 @@ impl SparqlClient {
                     *error = failure.into(); // the cause of what the other process found
                 }
                 match outcome.error {
+                    // As in one process: only before the first row, the attempt can be repeated.
                     Some(error) if outcome.rows == 0 => Err(error),
                     error => Ok(ParseOutcome { error, ..outcome }),
                 }

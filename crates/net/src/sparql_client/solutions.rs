@@ -126,6 +126,7 @@ fn read_first_bytes(reader: &mut impl Read) -> io::Result<Vec<u8>> {
             .strip_prefix(b"\xef\xbb\xbf".as_slice())
             .unwrap_or(&first)
             .trim_ascii_start();
+        // A byte order mark may arrive in parts.
         let incomplete = text.is_empty() || text.starts_with(b"\xef") && text.len() < 3;
         if length == 0 || !incomplete || first.len() > MAX_LEADING_BLANKS {
             return Ok(text.to_vec());
@@ -165,6 +166,7 @@ impl Rows {
     }
 
     fn admit(&mut self, row: QuerySolution) -> Result<QuerySolution, RemoteError> {
+        // The row above the limit shows that the result is longer: exactly `limit` rows are no error.
         let Some(left) = self.left.checked_sub(1) else {
             return Err(RemoteError::TooManyRows {
                 endpoint: self.context.endpoint.clone(),
@@ -217,6 +219,7 @@ pub(super) fn relabel_node(node: &BlankNode, response: u64) -> BlankNode {
         .iter()
         .take(16)
         .fold(0, |hash, &byte| hash << 8 | u128::from(byte));
+    // The first of 32 hexadecimal digits is `b`; 124 bits of the hash remain.
     BlankNode::new_from_unique_id(hash & (u128::MAX >> 4) | 0xb << 124)
 }
 
@@ -247,6 +250,7 @@ impl Iterator for Solutions {
     type Item = Result<QuerySolution, RemoteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        // Taken out, so that the permit is returned with the last row or an error, and not with the iterator.
         let (mut rows, mut call) = self.running.take()?;
         let row = rows.next();
         call.repairs = rows.repairs();

@@ -96,6 +96,7 @@ impl TermBuilder {
                 Some("rtl") => Some(BaseDirection::Rtl),
                 Some(_) => return invalid("`its:dir` is neither `ltr` nor `rtl`"),
             };
+            // A language determines the datatype: another one that is written is ignored.
             return Ok(self.language_tagged_literal(value, language, direction));
         }
         if direction.is_some() {

@@ -196,6 +196,7 @@ struct Nodes<R: Read> {
 impl<R: Read> Nodes<R> {
     fn new(reader: R) -> Self {
         let mut reader = Reader::from_reader(BufReader::new(reader));
+        // An empty element gives a start and an end as others do, so that the depth stays right.
         reader.config_mut().expand_empty_elements = true;
         Self {
             reader,
@@ -276,6 +277,7 @@ impl<R: Read> Nodes<R> {
 
     /// Reads up to the end of the current element.
     fn skip(&mut self) -> Result<(), ReadError> {
+        // By depth, not by name: an element may contain others of its name.
         let outside = self.depth.saturating_sub(1);
         while self.depth > outside {
             self.next()?;

@@ -224,6 +224,7 @@ pub(super) async fn check_edit(
             };
             let before = edits.clone();
             edits.apply_patch(patch, &source, &edit.by, "");
+            // A condition shows that the client has seen the present edits.
             if !edit.conditions.name_a_state() {
                 for key in patch.keys() {
                     let (was, is) = (before.get(key), edits.get(key));

@@ -89,6 +89,7 @@ impl Management {
 
     /// Waits until a job has ended, for at most a time. Returns its state then.
     pub(super) async fn wait(&self, id: u64, time: Duration) -> Option<Job> {
+        // Subscribed before the job is read, so that its end in between is not missed.
         let mut ended = self.ended.subscribe();
         let until = tokio::time::Instant::now() + time;
         loop {
@@ -580,6 +581,7 @@ async fn load_sources(State(state): State<AppState>, caller: Caller, request: Re
         } else {
             let message =
                 "files of the server's machine are loaded over its local socket only; upload them as multipart/form-data";
+            // Before the body is read: only local clients may send one.
             require_local_paths(&caller, &[], message)?;
             let sources: Sources = read_json(request).await?;
             require_local_paths(&caller, &sources.sources, message)?;

@@ -150,6 +150,7 @@ impl Metrics {
             Some((last, count)) if *last == second => *count += 1,
             _ => pace.push_back((second, 1)),
         }
+        // Only the front can be older, since seconds never decrease.
         while pace
             .front()
             .is_some_and(|(first, _)| first + MAX_RATE_SECONDS < second)
@@ -168,6 +169,7 @@ impl Metrics {
             .filter(|(second, _)| *second as f64 >= since)
             .map(|(_, count)| count)
             .sum();
+        // At least a second: shortly after the start, the rate would be infinite.
         count as f64 / now.min(seconds as f64).max(1.0)
     }
 
@@ -189,6 +191,7 @@ impl Metrics {
         for ((task, is_done), total) in tasks.totals() {
             let labels = [task.as_str(), if is_done { "done" } else { "failed" }];
             let counter = self.tasks.with_label_values(&labels);
+            // Counters have no setter, as they can only grow: the difference brings this one to the total.
             counter.inc_by(total.count.saturating_sub(counter.get()));
             let ended = gauge_value(unix_seconds(total.last));
             self.task_ends.with_label_values(&labels).set(ended);
@@ -285,6 +288,7 @@ fn estimate_quantile(upto: &[(f64, u64)], requests: u64, share: f64) -> f64 {
     let rank = share * requests as f64;
     let mut below = (0.0, 0);
     for &(bound, count) in upto {
+        // An empty bucket has no values between which to interpolate, and would divide by zero.
         if count as f64 >= rank && count > below.1 {
             return below.0
                 + (bound - below.0) * (rank - below.1 as f64) / (count - below.1) as f64;
@@ -301,6 +305,7 @@ fn histogram_bars(upto: &[(f64, u64)], requests: u64) -> Vec<(Option<f64>, u64)>
         .map(|&(bound, count)| (Some(bound), count))
         .chain([(None, requests)]);
     bounded
+        // Prometheus' buckets are cumulative; bars are not.
         .map(|(bound, count)| (bound, count - std::mem::replace(&mut below, count)))
         .collect()
 }

@@ -58,6 +58,7 @@ fn read_tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<EntityTags
             tags.push(tag.to_owned());
         }
     }
+    // An empty list is a condition that no state fulfils.
     Ok(headers.contains_key(name).then_some(EntityTags::List(tags)))
 }
 

@@ -42,6 +42,7 @@ impl Sessions {
     pub(super) fn open(&self, token: Token, path: &str, is_secure: bool) -> io::Result<String> {
         let secret = new_secret()?;
         let session = Session {
+            // Only the digest is kept, as of tokens.
             sha256: digest(&secret),
             form_secret: new_secret()?,
             token,

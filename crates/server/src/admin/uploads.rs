@@ -321,6 +321,7 @@ impl FormField<'_> {
 }
 
 fn form_error(error: &MultipartError, unread: &Unread) -> ApiError {
+    // The reader reports the aborted body; this is its cause.
     if unread.load(Ordering::Relaxed) > MAX_UNREAD_BYTES {
         return ApiError::bad_request("the form has no part with the declared boundary");
     }
@@ -498,6 +499,7 @@ async fn read_description(
     parser: &Parser,
 ) -> Result<Dataset, ApiError> {
     let reader = parser.catalogs();
+    // Descriptions need much memory while they are parsed.
     let _permit = READS
         .acquire()
         .await

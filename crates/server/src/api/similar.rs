@@ -241,6 +241,7 @@ pub(super) async fn example(
     };
     let answer = async {
         let depth = parameters.depth()?;
+        // Before the body is read, because the permits limit the number of bodies in memory.
         let upload = state.limits.acquire_upload_permit(client).await?;
         let sent = SentExample::from_request(request, &headers).await?;
         if let Some(id) = sent.dataset {
@@ -252,6 +253,7 @@ pub(super) async fn example(
         let is_gone = Arc::clone(&gone.0);
         let (name, parsed, permit) = state
             .work(move |state| {
+                // The bytes are in memory until they are parsed.
                 let _upload = upload;
                 let (bytes, source) = sent.into_source(state);
                 let workers = state.workers.as_ref().map(|workers| &workers.examples);

@@ -117,6 +117,7 @@ impl Titles {
             places.extend(self.find_all_words(&typed).map(|title| (2, title)));
         }
         let mut seen = FxHashSet::default();
+        // Titles are in the order of the suggestions, so their places decide within a group.
         places.sort_unstable();
         let titles = places
             .into_iter()
@@ -139,6 +140,7 @@ impl Titles {
 
     /// Compares the title from a word on, up to the length of `text`, with `text`.
     fn compare_prefix(&self, word: (u32, u32), text: &str) -> Ordering {
+        // As bytes, because the length may end within a character of the title.
         let rest = title_from(&self.titles, word).as_bytes();
         rest[..rest.len().min(text.len())].cmp(text.as_bytes())
     }

@@ -34,6 +34,7 @@ impl Queue {
         let mut clients: HashMap<Result<IpAddr, u64>, (usize, Reverse<u64>)> = HashMap::new();
         for (turn, waiting) in &self.waiting {
             clients
+                // The queue is in the order of turns, so that the first one of a client is its oldest.
                 .entry(waiting.client.ok_or(*turn))
                 .or_insert((0, Reverse(*turn)))
                 .0 += 1;
@@ -72,6 +73,8 @@ impl IdleConnections {
     /// Closes a waiting connection. Returns false if all have a request in progress.
     pub(super) fn close_one(&self) -> bool {
         let mut queue = self.queue();
+        // Only the queue is locked. A place locks its state first and then the queue, so that no two threads wait for each
+        // other.
         let waiting = queue
             .turn_to_close()
             .and_then(|turn| queue.waiting.remove(&turn));
@@ -80,6 +83,7 @@ impl IdleConnections {
             return false;
         };
         closed.notify_one();
+        // Returned at once: the new connection does not wait until the closed one has ended.
         drop(permit);
         true
     }
@@ -118,6 +122,7 @@ impl Place {
 
     fn change(&self, change: impl FnOnce(State) -> State) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // `Closed` stands in during the change; the lock hides it.
         *state = change(mem::replace(&mut *state, State::Closed));
     }
 
@@ -129,6 +134,7 @@ impl Place {
     /// Begins a request, which keeps the connection open until the returned value is dropped and the response is written.
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.change(|state| match state {
+            // Without a permit, the connection was closed for another one in this moment.
             State::Idle(turn) => match self.idle.take(turn) {
                 Some(permit) => State::Busy(permit),
                 None => State::Closed,
@@ -168,6 +174,7 @@ impl Drop for Busy {
     fn drop(&mut self) {
         self.0.change(|state| {
             if let State::Busy(permit) = state {
+                // Not idle yet: closing the connection now would cut the response.
                 State::Sending(permit)
             } else {
                 state

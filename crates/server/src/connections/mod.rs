@@ -123,6 +123,7 @@ pub(crate) async fn serve_connections(
         };
         match accepted {
             Ok((stream, peer)) => server.accept(stream, peer, &graceful),
+            // No fault of this server: a pause would delay other clients.
             Err(error) if is_of_client(&error) => {}
             Err(error) => {
                 tracing::error!(%error, "cannot accept a connection");
@@ -130,6 +131,7 @@ pub(crate) async fn serve_connections(
             }
         }
     }
+    // No connection is accepted while the open ones end.
     drop(listener);
     graceful.shutdown().await;
 }
@@ -188,8 +190,10 @@ impl TrustedBody {
 impl Server {
     /// Starts the task of a connection, or that of its refusal.
     fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, graceful: &GracefulShutdown) {
+        // A proxy has the connections of all its clients: their limit is that of their requests.
         let client = (!self.proxies.trusts(peer.ip())).then(|| client_of_peer(peer.ip()));
         let mut permit = self.connections.try_acquire(client);
+        // Not for the limit of a client: it may close connections of its own.
         if matches!(permit, Err(Exhausted::Total(_))) && self.idle.close_one() {
             permit = self.connections.try_acquire(client);
         }
@@ -213,6 +217,7 @@ impl Server {
     ) {
         let (server, watcher, place) = (Arc::clone(self), graceful.watcher(), Arc::new(place));
         tokio::spawn(async move {
+            // The losing future is dropped, which closes the connection.
             tokio::select! {
                 () = server.serve_connection(stream, peer, &place, watcher) => {}
                 () = place.wait_for_close() => tracing::debug!(%peer, "a waiting connection was closed for another one"),
@@ -281,6 +286,7 @@ impl Server {
         let Connection {
             peer, has_unread, ..
         } = of;
+        // RFC 9112, 3.2: HTTP/1.1 requires a Host, HTTP/1.0 does not.
         let is_modern = request.version() >= Version::HTTP_11;
         if is_modern && !request.headers().contains_key(header::HOST) {
             return close_after(
@@ -316,6 +322,7 @@ impl Server {
             Ok(response) => response,
             Err(never) => match never {},
         };
+        // A handler may have made another error of a body that ended early. The cause is here.
         match failure.get() {
             Some(failure) => close_after(failure.error().into_response()),
             None => match permit {

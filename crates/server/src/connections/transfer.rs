@@ -87,6 +87,7 @@ impl Pace {
             return Poll::Ready(Ok(transferred));
         }
         let credit = self.credit;
+        // One timer for each wait, however often the future is polled.
         let stall = self.stall.get_or_insert_with(|| Stall {
             since: Instant::now(),
             timer: Box::pin(sleep(credit)),
@@ -117,6 +118,7 @@ impl PacedBody {
             return true;
         }
         self.received += bytes;
+        // Relaxed: the sum needs no order with other memory.
         self.unfinished_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes <= MAX_UNFINISHED_BYTES
     }
 
@@ -147,6 +149,7 @@ impl http_body::Body for PacedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
         let this = &mut *self;
         let received = Pin::new(&mut this.body).poll_frame(context);
+        // A part that has arrived is accepted even after the deadline.
         let is_late = received.is_pending()
             && !this.trusted.is_granted()
             && this.deadline.as_mut().poll(context).is_ready();
@@ -259,6 +262,7 @@ impl AsyncWrite for PacedStream {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Once: later polls only discard.
         if self.linger.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
         }

@@ -54,6 +54,7 @@ async fn check_lines(
         if length == 0 {
             return Ok(()); // dropping the stream ends the session
         }
+        // A part of a longer line would be an error of syntax, although the whole may not be one.
         let is_whole = !is_continued && (length as u64) < MAX_LINE_BYTES;
         is_continued = !line.ends_with(b"\n") && length as u64 == MAX_LINE_BYTES;
         if is_whole && let Some(error) = syntax_error(&line) {
@@ -66,6 +67,7 @@ async fn check_lines(
 
 /// Returns the response to a line that is no JSON.
 fn syntax_error(line: &[u8]) -> Option<String> {
+    // The library accepts a byte order mark as well, so it is no error.
     let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     if text.trim_ascii().is_empty() {
         return None;
@@ -86,6 +88,7 @@ async fn write_lines(
     loop {
         tokio::select! {
             length = written.read_until(b'\n', &mut line) => {
+                // Before the check, so that what was read before an error is written.
                 writer.write_all(&line).await?;
                 line.clear();
                 if length? == 0 {
@@ -97,6 +100,7 @@ async fn write_lines(
         }
         writer.flush().await?;
     }
+    // The library may end first: errors of the last lines still wait then.
     while let Ok(error) = errors.try_recv() {
         writer.write_all(error.as_bytes()).await?;
     }

@@ -111,6 +111,7 @@ pub(crate) async fn serve_stdio(state: AppState) -> io::Result<()> {
         Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),
         Err(error) => Err(io::Error::other(error)),
     };
+    // The last answers are in the buffer when the session ends: the process must not exit before they are written.
     written.await.map_err(io::Error::other)??;
     outcome
 }

@@ -94,6 +94,7 @@ impl Columns {
     }
 
     fn order(&mut self, links: &[Link]) {
+        // An order by means may also have more crossings, so the best one is kept.
         let mut best = (self.cost(links), self.clone());
         for sweep in 0..ORDERING_SWEEPS {
             let places = self.places();
@@ -152,6 +153,7 @@ impl Columns {
             };
             crossings += across
                 .iter()
+                // Two links cross if their ends have opposite orders on the two sides.
                 .filter(|other| (left - other.0) * (right - other.1) < 0.0)
                 .count();
             across.push((left, right));

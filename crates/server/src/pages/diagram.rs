@@ -147,11 +147,13 @@ impl<'s> Diagram<'s> {
             escape_xml(&self.list_largest_classes()),
         );
         let most = self.arrows.iter().map(Arrow::triples).max().unwrap_or(1);
+        // Circles and names of classes are drawn last, over the arrows: names of properties avoid them.
         let mut taken: Vec<Area> = (0..self.points.len())
             .flat_map(|node| self.areas(node))
             .collect();
         let mut names = String::new();
         let mut named = Vec::new();
+        // Arrows with the most triples come first and so get the free areas.
         for arrow in &self.arrows {
             let curve = self.curve(arrow);
             let _ = write!(
@@ -177,6 +179,7 @@ impl<'s> Diagram<'s> {
                 );
             }
         }
+        // Names follow all arrows, since later elements of SVG cover earlier ones.
         svg.push_str(&names);
         (0..self.points.len()).for_each(|node| self.node(&mut svg, node));
         svg.push_str("</svg>");
@@ -344,6 +347,7 @@ fn path_data([start, first, second, end]: &[Point; 4]) -> String {
 }
 
 fn point_at(curve: &[Point; 4], t: f64) -> Point {
+    // Bernstein polynomials of a cubic Bézier curve.
     let weights = [
         (1.0 - t).powi(3),
         3.0 * t * (1.0 - t).powi(2),
@@ -368,7 +372,9 @@ fn write_name(
 ) -> bool {
     let name = arrow.name();
     let half = name.chars().count() as f64 * CHARACTER_WIDTH / 2.0 + 2.0;
+    // The middle is preferred; then positions alternate on both sides of it.
     let alone = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
+    // Arrows with a shared name meet at their end, where the name applies to all of them.
     let near_end = [0.8, 0.76, 0.72, 0.68, 0.64, 0.6, 0.84];
     let positions = if is_shared { near_end } else { alone };
     let areas = positions.map(|t| {
@@ -403,6 +409,7 @@ fn log_share(count: u64, most: u64) -> f64 {
     if most == 0 {
         0.0
     } else {
+        // `ln(1 + n)` is defined for a count of 0.
         (count as f64).ln_1p() / (most as f64).ln_1p()
     }
 }

@@ -158,6 +158,7 @@ impl Request {
         suffix: &'static str,
     ) -> Result<Self, ApiError> {
         let profile = find_value(parameters, "profile");
+        // Content Negotiation by Profile has `_profile` as the name of this parameter.
         let profile = match profile.or_else(|| find_value(parameters, "_profile")) {
             Some(text) => Profile::from_text(text).ok_or_else(|| unknown_profile(text))?,
             None => accepted_profile(headers),
@@ -277,6 +278,7 @@ fn build_page(
     let listing = Listing::current(state)?;
     let records = &listing.records;
     let ids = find_matching_ids(state, request, &listing)?;
+    // An empty catalogue has one page, without datasets.
     let pages = ids.len().div_ceil(request.rows).max(1);
     if request.page > pages {
         return Err(ApiError::not_found(format!(
@@ -302,6 +304,7 @@ fn build_page(
         .skip((request.page - 1) * request.rows)
         .take(request.rows);
     let listed = read_entries(state, page_ids, links, MAX_PAGE_BYTES)?;
+    // The tag is that of the inputs, so that a current copy needs no conversion.
     let (tag, links) = (compute_tag(&view, &listed, media_type), view.links());
     let is_known = known.is_some_and(|known| {
         known
@@ -540,6 +543,7 @@ fn compute_tag(view: &View<'_>, listed: &[CatalogEntry], media_type: &str) -> St
             .chain(record)
             .map(ToString::to_string)
             .collect();
+        // The order of the triples in the store must not change the tag.
         lines.sort_unstable();
         for line in &lines {
             hash_text(&mut hash, line);

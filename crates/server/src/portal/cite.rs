@@ -273,6 +273,7 @@ impl Citation {
                 None => String::new(),
             });
             lines.push(ris_line("PY", &year.to_string()));
+            // In RIS, a slash follows each part of a date, even an empty one.
             lines.push(ris_line("DA", &format!("{year}/{month}/{day}/")));
         }
         lines.extend(self.version.iter().map(|version| ris_line("ET", version)));

@@ -183,6 +183,7 @@ impl<'g> Compaction<'g> {
                 owned.insert(triple.object);
             }
         }
+        // The dataset is being written: a reference back to it must not repeat it.
         let written = FxHashSet::from_iter([node]);
         let dataset = format!("{dataset}#");
         Some(Self {
@@ -221,6 +222,7 @@ impl<'g> Compaction<'g> {
                     .text()
                     .strip_prefix(croissant::NAMESPACE)
             })
+            // A description may conform to several versions; documents state one.
             .max()
     }
 
@@ -256,6 +258,7 @@ impl<'g> Compaction<'g> {
         }
         if let Some(local) = property.strip_prefix(croissant::NAMESPACE) {
             return Some(
+                // A local name with a slash is no valid term after a prefix.
                 match (CROISSANT_TERMS.contains(&local), local.contains('/')) {
                     (true, _) => local.to_owned(),
                     (false, false) => format!("cr:{local}"),
@@ -289,6 +292,7 @@ impl<'g> Compaction<'g> {
                         values.push(("identifier".to_owned(), json!(text)));
                     }
                 }
+                // These are the class and the name of a node, which are written before its properties.
                 rdf::TYPE | owl::SAME_AS | dcterms::IDENTIFIER => continue,
                 spdx::CHECKSUM => values.extend(self.checksum(triple.object)),
                 dcat::BYTE_SIZE => values.extend(self.byte_size(node, triple.object)),
@@ -328,6 +332,7 @@ impl<'g> Compaction<'g> {
             };
             object.insert(key, value);
         }
+        // After the properties, so that the address at this server replaces that of the source.
         if let TermRef::Iri(iri) = graph.term(node)
             && let Some(served) = iri
                 .strip_prefix(&self.dataset)
@@ -434,11 +439,13 @@ impl<'g> Compaction<'g> {
     fn compact_node(&mut self, property: &str, node: TermId, depth: usize) -> Option<Value> {
         let id = self.id(node);
         let is_elsewhere = self.owned.contains(&node) && !OWNERS.contains(&property);
+        // Only nodes with a name can be referenced; others are repeated.
         if let Some(id) = &id
             && (is_elsewhere || !self.written.insert(node))
         {
             return Some(json!({ "@id": id }));
         }
+        // Cycles of nodes without names would not end otherwise.
         if depth >= MAX_DEPTH {
             return None;
         }
@@ -634,6 +641,7 @@ fn compact_literal(key: &str, lexical: &str, kind: LiteralKind<'_>) -> Value {
     match datatype.strip_prefix(XSD) {
         Some("boolean") if matches!(lexical, "true" | "1") => json!(true),
         Some("boolean") if matches!(lexical, "false" | "0") => json!(false),
+        // Larger integers stay texts: as numbers of JSON they would be rounded.
         Some("integer" | "int" | "long" | "nonNegativeInteger") => match lexical.parse::<i64>() {
             Ok(number) => json!(number),
             Err(_) => json!(lexical),

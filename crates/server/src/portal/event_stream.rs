@@ -92,6 +92,7 @@ pub(crate) async fn page(
 
 /// Returns the page of a change.
 fn page_of(change: &Change) -> u64 {
+    // Places begin with 1, pages with 0.
     change.place.saturating_sub(1) / MAX_PAGE_CHANGES
 }
 
@@ -170,6 +171,7 @@ fn root_triples(title: &Localized<String>, changes: &Changes, links: &LinkBase) 
     for page_changes in changes.all.chunk_by(|a, b| page_of(a) == page_of(b)) {
         let page = page_of(&page_changes[0]);
         let relation = NamedNode::new_unchecked(format!("{links}{ROOT}#page-{page}"));
+        // Changes have the order of their numbers; a clock that was set back may give a later one an earlier time.
         let earliest = page_changes.iter().map(|change| &change.time).min();
         add_triple(&mut triples, &view, tree::RELATION, relation.clone());
         add_triple(&mut triples, &relation, tree::NODE, page_node(links, page));
@@ -203,6 +205,7 @@ fn page_text(
     page: u64,
     changes: &Changes,
 ) -> Result<Vec<u8>, ApiError> {
+    // Changes have the order of their places, so those of a page are adjacent.
     let first = changes.all.partition_point(|change| page_of(change) < page);
     let page_changes = changes.all[first..]
         .iter()
@@ -274,6 +277,7 @@ fn respond(text: Vec<u8>, headers: &HeaderMap) -> Response {
         .take(12)
         .map(|byte| format!("{byte:02x}"))
         .collect();
+    // Weak, because compression may change the bytes of the response, but not its content.
     let tag = format!("W/\"{hex}\"");
     let mut response = if matches_tag(headers, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
@@ -282,6 +286,7 @@ fn respond(text: Vec<u8>, headers: &HeaderMap) -> Response {
         ([(header::CONTENT_TYPE, media_type)], text).into_response()
     };
     let own = response.headers_mut();
+    // Pages lose members that a later change replaces: copies are revalidated at each use.
     own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         own.insert(header::ETAG, tag);

@@ -123,6 +123,7 @@ pub(crate) async fn datasets(
         state.acquire_search_permit(client, &request).await?
     };
     let text = state.work(move |state| {
+        // The permit ends with the work, which continues if the client disconnects.
         let _permit = permit;
         let ids = if query.is_empty() {
             latest_ids(state)?

@@ -189,8 +189,10 @@ impl PortalMetadata {
             let file = self
                 .files
                 .iter_mut()
+                // Several files may have one location: each kept file belongs to one of them.
                 .find(|file| file.kept.is_none() && file.location.as_str() == kept.location);
             let Some(file) = file else { continue };
+            // A remote file is not sent by this server: size and checksums remain those of its catalogue.
             if matches!(file.location, Location::File(_)) {
                 file.bytes = Some(kept.bytes);
                 file.checksums = vec![Checksum::Sha256(kept.sha256.clone())];
@@ -296,6 +298,7 @@ impl PortalMetadata {
             Some(format) => format.may_be_rdf(),
             None => file.label().is_empty(),
         };
+        // The content of a dataset with a single file can only be that of this file.
         let is_only_file = self.files.len() == 1;
         self.has_content && matches!(file.location, Location::File(_)) && (is_rdf || is_only_file)
     }
@@ -474,6 +477,7 @@ fn complete_files(files: &mut [File], dataset: &Dataset) {
             .distributions
             .get(place)
             .and_then(|distribution| distribution.media_type.clone());
+        // A media type with `#` is the IRI of a node of the description.
         let is_part = file
             .media_type
             .as_ref()
@@ -782,6 +786,7 @@ impl<'g> Node<'g> {
     /// Returns the kind of agent that the catalogue declares.
     fn agent_kind(self) -> Option<AgentKind> {
         self.values(rdf::TYPE).find_map(|class| {
+            // Catalogues write the namespace of schema.org with either scheme.
             let class = class.replacen("http://schema", "https://schema", 1);
             if PERSONS.contains(&class.as_str()) {
                 Some(AgentKind::Person)
@@ -843,6 +848,7 @@ impl<'g> Node<'g> {
             kept: None,
             bytes: self
                 .value(terms::BYTE_SIZE)
+                // Sizes of DCAT 2 are decimals.
                 .and_then(|size| size.parse::<f64>().ok())
                 .map(|size| size as u64),
             license: self.value(dcterms::LICENSE),

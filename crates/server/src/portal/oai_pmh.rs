@@ -222,6 +222,7 @@ fn respond(state: &AppState, links: &LinkBase, arguments: Pairs) -> Result<Strin
     let (content, arguments) = match content {
         Ok(content) => (content, arguments),
         Err(Failure::Server(error)) => return Err(error),
+        // The `request` element has no attributes for these two errors (OAI-PMH 3.2).
         Err(Failure::Protocol(error)) if matches!(error.code, "badVerb" | "badArgument") => {
             (Content::Error(error), Pairs::new())
         }
@@ -289,6 +290,7 @@ impl Verb {
                 ));
             }
         };
+        // What remains is no argument of the verb. Beside a token nothing may remain, since the protocol makes it exclusive.
         match others.first() {
             Some((name, _)) => Err(protocol_error(
                 "badArgument",
@@ -348,6 +350,7 @@ impl Selection {
             }
         }
         if let (Some(from), Some(until)) = (&from, &until) {
+            // Equal lengths mean equal forms, since both texts have one of the two forms.
             if from.len() != until.len() {
                 let message = "from and until have different granularities";
                 return Err(protocol_error("badArgument", message));
@@ -369,8 +372,10 @@ impl Selection {
         let is_from = self
             .from
             .as_ref()
+            // Times of one form and time zone have the order of their texts; a day precedes all its seconds.
             .is_none_or(|from| change.time.as_str() >= from.as_str());
         let is_until = self.until.as_ref().is_none_or(|until| {
+            // The time is cut to the granularity of the limit, so that the last day is included as a whole.
             change.time.get(..until.len()).unwrap_or(&change.time) <= until.as_str()
         });
         is_from && is_until
@@ -379,6 +384,7 @@ impl Selection {
     fn is_sent(&self, change: &Change) -> bool {
         self.after
             .as_ref()
+            // Equal places have the order of ids, so a list also continues between them.
             .is_some_and(|(place, id)| (change.place, change.id.as_str()) <= (*place, id.as_str()))
     }
 
@@ -401,6 +407,7 @@ impl Selection {
         };
         let [from, until] =
             [from, until].map(|date| Some(date.to_owned()).filter(|date| !date.is_empty()));
+        // The protocol has one error for every fault of a token, since clients do not write tokens.
         let selection = Self::new(prefix, from, until).map_err(|_| invalid_token())?;
         let place = place.parse().map_err(|_| invalid_token())?;
         Ok(Self {
@@ -504,6 +511,7 @@ fn build_content(state: &AppState, links: &LinkBase, verb: &Verb) -> Result<Cont
                     bytes += metadata.len();
                 }
                 records.push(record);
+                // Checked after the record: each response has at least one, or the list would never advance.
                 if bytes > MAX_RESPONSE_BYTES {
                     break;
                 }
@@ -529,6 +537,7 @@ fn select_changes<'c>(
         .into_iter()
         .filter(|change| !selection.is_sent(change))
         .collect();
+    // If all remaining records changed since the token, the list ends with an empty response and is no error.
     if rest.is_empty() && selection.after.is_none() {
         return Err(protocol_error(
             "noRecordsMatch",
@@ -542,12 +551,14 @@ fn select_changes<'c>(
 fn next_token(selection: &Selection, all: usize, listed: &[&Change], sent: usize) -> Option<Token> {
     let text = match listed[..sent].last() {
         Some(last) if sent < listed.len() => selection.token(last),
+        // An empty token marks the end of an incomplete list (OAI-PMH 3.5); a complete list has none.
         _ if selection.after.is_some() => String::new(),
         _ => return None,
     };
     Some(Token {
         text,
         size: all,
+        // Only what remains is listed: the difference was sent before.
         cursor: all - listed.len(),
     })
 }
@@ -605,6 +616,7 @@ fn rdf_xml(state: &AppState, id: &DatasetId, links: &LinkBase) -> Result<String,
         .map_err(|error| ApiError::internal(&error))?;
     let text = String::from_utf8(serialized.bytes).map_err(|error| ApiError::internal(&error))?;
     Ok(match text.split_once("?>") {
+        // The declaration may occur only at the beginning of a document, and this text becomes an element within one.
         Some((declaration, element)) if declaration.starts_with("<?xml") => {
             element.trim().to_owned()
         }

@@ -135,6 +135,7 @@ pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
     if rows.len() < 2 {
         return Vec::new();
     }
+    // Coordinates are numbers, too, but their place is the map.
     let coordinates = match find_coordinate_columns(variables) {
         Some((latitude, longitude)) => vec![latitude, longitude],
         None => Vec::new(),
@@ -299,6 +300,7 @@ impl Projection {
 fn draw_map(points: &[((f64, f64), String)]) -> Map {
     let (lowest, highest) = min_and_max(points.iter().map(|((lat, _), _)| *lat));
     let (leftmost, rightmost) = min_and_max(points.iter().map(|((_, long), _)| *long));
+    // Degrees of longitude become shorter with the cosine of latitude. The bound avoids a division by zero at the poles.
     let squeeze = ((lowest + highest) / 2.0).to_radians().cos().max(0.05);
     // Avoids degenerate maps: each side has at least a share of the other.
     let (tall, broad) = (highest - lowest, (rightmost - leftmost) * squeeze);

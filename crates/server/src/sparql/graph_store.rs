@@ -86,6 +86,7 @@ pub(super) async fn get(
     let graph = state
         .work(move |state| find(&state.store, name.as_ref()))
         .await?;
+    // After the graph: a graph that does not exist is 404 in any format.
     let media_type = Kind::Data.negotiate(&parameters, &headers)?;
     let body = if method == Method::HEAD {
         Body::new(BodyOfUnknownSize)

@@ -336,6 +336,7 @@ async fn answer_query(
 ) -> Result<Response, ApiError> {
     response_formats::check(parameters, &context.headers)?;
     let cancellation = Cancellation::default();
+    // Dropped with this future, or with the body into which it moves: the evaluation ends when the client leaves.
     let gone = CancelOnDrop(cancellation.clone());
     let query = request.query.clone();
     let is_streamed = context.version >= Version::HTTP_11;
@@ -352,6 +353,7 @@ async fn answer_query(
                     .sparql
                     .engine
                     .stream(&request, &state.sparql.limits, &cancellation)?;
+            // An error within the buffered part still has a status.
             let is_complete = answer.hold(buffered)?;
             Ok((answer, is_complete))
         })
@@ -456,6 +458,7 @@ fn parse_request(parameters: &[(String, String)]) -> Result<QueryRequest, ApiErr
     let query = queries
         .pop()
         .ok_or_else(|| ApiError::bad_request("the parameter query is missing"))?;
+    // SPARQL 1.1 Protocol, 2.1: exactly one query.
     if !queries.is_empty() {
         return Err(ApiError::bad_request("more than one query"));
     }

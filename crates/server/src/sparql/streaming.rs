@@ -85,6 +85,7 @@ impl ChunkWriter {
         // The timer needs the runtime's clock.
         let sent = self
             .runtime
+            // Writers run on threads for blocking work, which may wait.
             .block_on(async { tokio::time::timeout(time, self.sender.send(piece)).await });
         match sent {
             Ok(Ok(())) => Ok(()),
@@ -185,6 +186,7 @@ impl<K: Unpin> HttpBody for Transfer<K> {
             Some(Ok(Chunk::End(trailers))) if trailers.is_empty() => None,
             Some(Ok(Chunk::End(trailers))) => Some(Ok(Frame::trailers(trailers))),
             Some(Err(error)) => Some(Err(error)),
+            // The writer was dropped without an end, for example by a panic.
             None => Some(Err(io::ErrorKind::UnexpectedEof.into())),
         })
     }

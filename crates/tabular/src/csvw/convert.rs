@@ -322,6 +322,7 @@ impl Writer<'_> {
         let header = rows.header();
         let mut first = None;
         let mut width = header.iter().map(Vec::len).max().unwrap_or_default();
+        // Without a header, the first row determines the number of columns. It is data, and written below.
         if header.is_empty() {
             first = rows.next_row();
             width = match &first {
@@ -468,6 +469,7 @@ impl Writer<'_> {
                 }
                 None => default_subject.clone(),
             };
+            // A row describes each subject once, however many columns it has.
             if self.mode == Mode::Standard && described.insert(subject.clone()) {
                 self.triple(&row, csvw::DESCRIBES, &subject.clone().into());
             }
@@ -479,6 +481,7 @@ impl Writer<'_> {
             );
             let is_null = matches!(values[place], CellValue::Null);
             if let Some(template) = &inherited.value_url {
+                // A virtual column has no cells, so that its value does not depend on one.
                 if !is_null || column.column.is_virtual {
                     let iri = template_row.expand(template, place, &table.url);
                     let object = NamedNode::new_unchecked(iri);
@@ -535,6 +538,7 @@ impl Writer<'_> {
         let keeps_space = datatype.is_none_or(super::datatype::Datatype::keeps_space);
         let normalized;
         let mut text = text;
+        // In the order of section 6.4: white space, the default, then missing values.
         if !keeps_space {
             let is_normalized =
                 datatype.is_some_and(|datatype| datatype.base == "normalizedString");
@@ -832,6 +836,7 @@ impl<'t> TableRows<'t> {
         if !self.reader.read_record(&mut record).unwrap_or(false) {
             return None;
         }
+        // The parser counts the lines, also those that it skips.
         let consumed = self.reader.position().line().saturating_sub(before);
         let own = record
             .iter()

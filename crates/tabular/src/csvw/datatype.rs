@@ -374,6 +374,7 @@ impl Datatype {
 
 /// Compiles a regular expression for whole texts; `None` if it is not valid.
 pub(super) fn whole_pattern(pattern: &str) -> Option<Regex> {
+    // The size is limited, because the pattern is part of the document. The library has no backtracking.
     RegexBuilder::new(&format!("^(?:{pattern})$"))
         .size_limit(MAX_PATTERN_BYTES)
         .build()
@@ -519,6 +520,7 @@ impl NumberPattern {
         match (self.primary_group, self.secondary_group) {
             (Some(primary), Some(secondary)) => {
                 let last = groups.len() - 1;
+                // The first group may be shorter. All others have the size of the pattern.
                 for (place, part) in groups.iter().enumerate() {
                     let size = if place == last { primary } else { secondary };
                     let fits = if place == 0 {
@@ -698,6 +700,7 @@ fn decimal_form(
 ) -> String {
     if shift > 0 {
         // Percent and per mille: the decimal point moves to the left.
+        // By digits, not by a division: the lexical form stays exact.
         while integer.len() < shift + 1 {
             integer.insert(0, '0');
         }

@@ -441,6 +441,7 @@ impl<'r> MetadataReader<'r> {
                     return Err(CsvwError::new(format!("{address} is no JSON object")));
                 };
                 fetched = object;
+                // References in the schema are relative to its own address.
                 let outer = (self.base.clone(), self.language.clone());
                 self.base.clone_from(&address);
                 if fetched.contains_key("@context") {
@@ -1201,6 +1202,7 @@ impl<'r> MetadataReader<'r> {
             };
             properties.push((property, self.annotations(value, depth + 1)?));
         }
+        // An object with nothing but an @id is a reference.
         if properties.is_empty()
             && types.is_empty()
             && let Some(id) = id

@@ -161,6 +161,7 @@ impl<'r> Converter<'r> {
             let text = String::from_utf8_lossy(&document.bytes);
             let group = MetadataReader::read(&text, &place, self.resolver, warnings)?;
             let is_own = self.metadata.as_deref() == Some(place.as_str());
+            // Metadata that were found must describe the table; those of the caller are used in any case.
             if is_own || group.tables.iter().any(|table| table.url == address) {
                 return Ok(group);
             }
@@ -171,6 +172,7 @@ impl<'r> Converter<'r> {
 
     /// Returns the addresses of possible metadata of a table, first to last.
     fn metadata_places(&self, address: &str, link: Option<&str>) -> Vec<String> {
+        // Section 5 of the data model: overriding metadata, the header `Link`, then the site-wide or default locations.
         let mut places: Vec<String> = self.metadata.iter().cloned().collect();
         places.extend(
             link.and_then(described_by)

@@ -223,6 +223,7 @@ fn period_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Perio
         return Some(months);
     }
     let (date, next) = date_at(words, place)?;
+    // Punctuation between a word and a date ends the meaning of the word.
     if cue.is_some() && !is_connected(words, place) {
         return None;
     }
@@ -238,6 +239,7 @@ fn period_at(words: &Words<'_>, cue: Option<Cue>, place: usize) -> Option<(Perio
             let onwards = phrase_at(words, ONWARDS, next).filter(|_| is_connected(words, next))?;
             return Some((Period::new(date.first(), None)?, next + onwards));
         }
+        // Without its second date, the expression is not understood.
         Some(Cue::Between) => return None,
         Some(Cue::Since) => (date.first(), None),
         Some(Cue::After) => (

@@ -22,6 +22,7 @@ impl<'r> Matrix<'r> {
         let squares = (0..rows.len())
             .flat_map(|row| rows.row(row).values)
             .map(|value| value * value);
+        // The Frobenius norm is an upper bound of the largest singular value, and needs no decomposition.
         let norm = squares.sum::<f64>().sqrt();
         norm.is_finite().then(|| Self {
             rows,
@@ -162,6 +163,7 @@ impl<'m> Basis<'m> {
         orthogonalize(self.long.subcols(0, place), &mut left);
         self.diagonal.push(normalize(&mut left, least));
         if self.diagonal.last() == Some(&0.0) {
+            // The subspace so far is complete. The iteration continues in any direction that is orthogonal to it.
             left = random_direction(self.long.as_ref(), place, generator);
         }
         set_column(&mut self.long, place, &left);
@@ -199,6 +201,7 @@ impl<'m> Basis<'m> {
         let (left, right) = (svd.U().subcols(0, count), svd.V().subcols(0, count));
         let long = self.long.subcols(self.known, steps) * left;
         let short = self.short.subcols(self.known, steps) * right;
+        // Of Aᵀ · U = V · Bᵀ + β v eᵀ, only the last term remains as the residual.
         let last = self.superdiagonal[steps - 1];
         let errors = (0..count)
             .map(|place| (last * left[(steps - 1, place)]).abs())
@@ -217,6 +220,7 @@ impl<'m> Basis<'m> {
 /// Removes the components of a vector along the columns of a basis.
 fn orthogonalize(basis: MatRef<'_, f64>, vector: &mut Col<f64>) {
     for _ in 0..2 {
+        // The second pass removes what rounding has left in the first.
         let along = basis.transpose() * &*vector;
         *vector -= basis * along;
     }
@@ -265,6 +269,7 @@ fn random_direction(
 /// Writes a column and grows the matrix if necessary.
 fn set_column(basis: &mut Mat<f64>, place: usize, column: &Col<f64>) {
     if basis.ncols() <= place {
+        // Each growth copies the matrix; doubling makes that rare.
         basis.resize_with(basis.nrows(), (2 * place).max(32), |_, _| 0.0);
     }
     basis.col_mut(place).copy_from(column);

@@ -190,6 +190,7 @@ impl<'l> ExperimentContext<'l> {
         b: f64,
         queries: &[Query],
     ) -> anyhow::Result<Rankings> {
+        // All datasets, because the filter by year follows.
         let depth = self.collection.datasets.len();
         let texts = self.index(form)?;
         let model = Texts::model(&Bm25 {
@@ -404,6 +405,7 @@ impl<'l> ExperimentContext<'l> {
                 .iter()
                 .map(|example| example.text.clone())
                 .collect();
+            // Papers are compared with queries, so they are encoded like them.
             let vectors = self.encode(model, Side::Queries, &texts, "papers")?;
             self.examples.insert(model.clone(), vectors);
         }

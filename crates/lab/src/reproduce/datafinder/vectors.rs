@@ -31,6 +31,7 @@ pub(super) fn encode(
         encoder.name()
     );
     let path = cache_path(encoder, side, texts, home);
+    // A file of another length is damaged; it is computed again and replaced.
     if let Ok(bytes) = fs::read(&path)
         && bytes.len() == texts.len() * encoder.dimension() * size_of::<f32>()
     {
@@ -59,6 +60,7 @@ fn cache_path(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) 
     hasher.update(encoder.fingerprint());
     hasher.update([u8::from(side == Side::Queries)]);
     for text in texts {
+        // The length separates the texts: `ab`, `c` must differ from `a`, `bc`.
         hasher.update(text.len().to_le_bytes());
         hasher.update(text);
     }

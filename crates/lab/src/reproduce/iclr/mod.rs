@@ -196,6 +196,7 @@ impl Iclr {
                 benchmark.accuracy(&judged.plane),
                 benchmark.map(&name, &judged),
             );
+            // Another model or other papers have other accuracies.
             let expected = (name == row.name && input.papers.is_none()).then_some(row.expected);
             rows.push(benchmark.report(name, expected, &judged));
             best = best.filter(|(best, _)| *best >= mean).or(Some((mean, map)));

@@ -50,6 +50,7 @@ pub(super) fn misspell_titles(
                 queries.push((place, query));
             }
         }
+        // Without a new query in a whole turn, the loop would never end.
         ensure!(queries.len() > before, "no title can be misspelt");
     }
     Ok(queries)

@@ -255,6 +255,7 @@ fn sort_values(values: &mut [&FacetValue], call: &Call<'_>) -> Result<(), Action
         Some(word) => word == "desc",
         None => key == "package_count" || key == "packages",
     };
+    // Values that are equal by the key have the order of their names, because the sorts are stable.
     values.sort_by(|a, b| a.name.cmp(&b.name));
     match key {
         "name" => {}

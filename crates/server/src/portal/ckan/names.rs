@@ -32,6 +32,7 @@ pub(super) fn slug(text: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     let joined = words.join("-");
+    // CKAN requires at least two characters, all of them ASCII.
     if joined.is_ascii() && (2..=MAX_NAME_CHARACTERS).contains(&joined.len()) {
         joined
     } else {
@@ -59,6 +60,7 @@ fn shorten_with_hash(text: &str) -> String {
         .take(MAX_NAME_CHARACTERS - 9)
         .collect();
     format!("{prefix}-{hash}")
+        // Without any valid character, the prefix is empty and leaves only the hyphen.
         .trim_start_matches('-')
         .to_owned()
 }
@@ -81,9 +83,11 @@ impl License {
         let Some(id) = declared.id.as_ref().filter(|id| !is_unspecified(id)) else {
             return license;
         };
+        // Either statement suffices: a declared id that is not known must not make an open licence closed.
         license.open |= CkanLicense::from_id(id).is_some_and(|known| known.is_open);
         match &declared.title {
             Some(title) => license.title.clone_from(title),
+            // The title so far is that of another licence than the declared one.
             None if license.id != *id => {
                 if let Some(known) = CkanLicense::from_id(id) {
                     known.title.clone_into(&mut license.title);

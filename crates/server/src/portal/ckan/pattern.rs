@@ -76,6 +76,8 @@ impl Pattern {
             let next = after.next();
             match (self.0.get(part), next) {
                 (Some(Part::Any), _) => {
+                    // A later star replaces an earlier one: the earlier one took the fewest characters, and the later one can
+                    // take any others.
                     star = Some((part, rest.clone()));
                     part += 1;
                 }
@@ -88,6 +90,7 @@ impl Pattern {
                     let Some((any, from)) = &mut star else {
                         return false;
                     };
+                    // The star takes one more character, and the part after it is tried again.
                     if from.next().is_none() {
                         return false;
                     }

@@ -176,9 +176,11 @@ impl MinimumMatch {
                 Some((limit, required)) => {
                     let (limit, required): (usize, usize) =
                         (limit.parse().ok()?, required_words(required, words)?);
+                    // The last condition whose limit is exceeded counts, so later ones replace earlier ones.
                     if words > limit {
                         current = Some(required);
                     } else if current.is_none() {
+                        // Up to the first limit, Solr requires all words.
                         current = Some(words);
                     }
                 }
@@ -245,6 +247,7 @@ impl Clause {
         if text.starts_with("{!") || has_operator(text) {
             let tree = parse(text, Colon::KnownField(is_field), operator);
             match tree.and_then(Self::from_tree) {
+                // This construct was meant as syntax: as words, it would find other datasets without any notice.
                 Err(QueryError::Unsupported(construct, text)) => {
                     return Err(QueryError::Unsupported(construct, text));
                 }
@@ -260,11 +263,13 @@ impl Clause {
     fn from_words(text: &str, options: &QueryOptions) -> Result<Self, QueryError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let required = match (&options.minimum_match, options.operator) {
+            // As in Solr, `mm` takes precedence over the default operator.
             (Some(minimum), _) => minimum.count(words.len()),
             (None, Some(DefaultOperator::And)) => Some(words.len()),
             _ => None,
         };
         match required {
+            // `Words` already requires one of the words, and the engine then ranks them together.
             Some(required) if required > 1 => {
                 let clauses = words
                     .into_iter()
@@ -282,6 +287,7 @@ impl Clause {
         }
         let mut clause = Self::resolve(node)?;
         let mut inner = &mut clause;
+        // A boost of the whole query, `(-a)^2`, must not hide that all its clauses are prohibited.
         while let Self::Boosted(boosted, _) = inner {
             inner = boosted;
         }
@@ -544,6 +550,7 @@ impl Evaluation<'_> {
                     .iter()
                     .filter_map(|clause| self.evaluate(clause, scored))
                     .collect();
+                // A word without anything to look up, such as a punctuation mark, cannot be required; but one match always is.
                 let required = (*required).min(parts.len()).max(1);
                 let marks = (0..datasets)
                     .map(|place| parts.iter().filter(|part| part.marks[place]).count() >= required);
@@ -591,6 +598,7 @@ impl Evaluation<'_> {
             let Some(part) = self.evaluate(clause, scored && *occur != Occur::Prohibited) else {
                 continue;
             };
+            // Optional clauses add to the score also where mandatory ones decide the match.
             for (all, one) in scores.iter_mut().zip(&part.scores) {
                 *all += one;
             }
@@ -768,6 +776,7 @@ fn compute_rarity(marks: &[bool]) -> f64 {
         marks.len() as f64,
         marks.iter().filter(|mark| **mark).count() as f64,
     );
+    // Inverse document frequency of BM25 in the form of Lucene, which is never negative.
     (1.0 + (all - matching + 0.5) / (matching + 0.5)).ln()
 }
 
@@ -805,6 +814,7 @@ impl Sort {
             .filter(|part| !part.is_empty())
         {
             let key = Self::parse_key(part).ok_or_else(|| QueryError::Sort(part.to_owned()))?;
+            // Datasets that are equal by a key are equal by its repetition.
             if keys.iter().all(|earlier| earlier.by != key.by) {
                 keys.push(key);
             }

@@ -102,6 +102,7 @@ impl Request {
             .into_iter()
             .chain(parameters.list("fq_list", &[])?)
             .collect();
+        // The limit is for all texts together, since any number of filters is accepted.
         if [&query]
             .into_iter()
             .chain(&filters)
@@ -323,6 +324,7 @@ fn find_packages(
     let mut found: FxHashMap<String, Option<Vec<u32>>> = FxHashMap::default();
     for leaf in leaves {
         match leaf {
+            // The same words may occur in several filters: each text is searched once.
             Clause::Words(text) if !found.contains_key(text) => {
                 found.insert(text.clone(), Some(ranked.keys().copied().collect()));
             }
@@ -330,6 +332,7 @@ fn find_packages(
                 let ids = call.state.searcher.with_phrase(text)?;
                 let mut places: Option<Vec<u32>> =
                     ids.map(|ids| ids.iter().filter_map(|id| table.place(id)).collect());
+                // Packages have texts that the index lacks, so their own texts decide as well.
                 if let (Some(places), Some(texts)) = (&mut places, texts) {
                     places.extend(texts.places_with(text, table.rows.len()));
                 }
@@ -349,6 +352,7 @@ fn find_packages(
             *all &= one;
         }
     }
+    // The engine's scores and those of fields have no common scale, so they are not mixed.
     let by_field = if words.is_empty() {
         evaluation.field_scores(&request.query)
     } else {
@@ -548,6 +552,7 @@ fn count_facet(
         .values(facet)
         .most_frequent(&counts, request.min_count);
     if request.order == ValueOrder::Title {
+        // This order comes before the cut: the first values by title are not those with the highest counts.
         values.sort_by(|(one, _), (other, _)| one.order().cmp(&other.order()));
     }
     values.truncate(request.values);
@@ -572,12 +577,14 @@ fn count_strings(
         .strings(field)
         .filter(|(place, _)| places.contains(place))
     {
+        // Facets count datasets: a value that several files repeat counts once.
         let distinct: FxHashSet<&String> = values.iter().collect();
         for value in distinct {
             *counts.entry(value).or_default() += 1;
         }
     }
     let mut counted: Vec<(&str, usize)> = counts.into_iter().collect();
+    // The map is already in the order of the values, and the sort is stable.
     if request.order == ValueOrder::Count {
         counted.sort_by_key(|(_, count)| Reverse(*count));
     }

@@ -153,6 +153,7 @@ impl SpdxLicense {
             if let Some(name) = address.strip_prefix(beginning) {
                 let name = name.trim_end_matches('/');
                 let ending = [".html", ".json", ".txt", ".php", ".en"];
+                // Endings are combined: `gpl-3.0.en.html`.
                 let name = ending
                     .iter()
                     .fold(name, |name, ending| name.trim_end_matches(ending));

@@ -89,6 +89,7 @@ pub(super) fn parse(
         operator,
         depth: 0,
     };
+    // Local parameters change the parser for the rest of the text, so it cannot be parsed as this syntax.
     if parser.rest.starts_with("{!") {
         return Err(QueryError::Unsupported(
             "local parameters",
@@ -141,6 +142,7 @@ impl<'t> Parser<'t> {
             return false;
         };
         let is_alone =
+            // `ANDROID` is a word, but `&&` needs no space after it.
             !operator.ends_with(char::is_alphabetic) || after.chars().next().is_none_or(ends_word);
         if is_alone {
             self.advance(operator.len());
@@ -208,6 +210,7 @@ impl<'t> Parser<'t> {
             clauses.push((occur, clause));
         }
         match clauses.pop() {
+            // A group of one clause without a sign is the clause itself; a sign needs its group, or it would be lost.
             Some((_, only)) if clauses.is_empty() && is_plain => Ok(only),
             last => {
                 clauses.extend(last);
@@ -219,6 +222,7 @@ impl<'t> Parser<'t> {
     fn demote_or_require_previous(&self, clauses: &mut [(Occur, Node)], conjunction: Conjunction) {
         let Some((occur, _)) = clauses
             .last_mut()
+            // An operator changes no prohibition before it: `NOT a AND b`.
             .filter(|(occur, _)| *occur != Occur::Prohibited)
         else {
             return;
@@ -304,6 +308,7 @@ impl<'t> Parser<'t> {
         match first {
             '"' => self.parse_phrase(),
             '[' | '{' => self.parse_range(first),
+            // In a text that may be words, a slash without a second one begins no regular expression.
             '/' if matches!(self.colon, Colon::Field) || self.rest[1..].contains('/') => Err(
                 QueryError::Unsupported("regular expressions", beginning_until(self.rest, '/')),
             ),
@@ -336,6 +341,7 @@ impl<'t> Parser<'t> {
                 '\\' => {
                     let (escaped, length) = unescape(&self.rest[place..])?;
                     pattern.push(escaped);
+                    // The iterator is one character after the backslash; the rest of the escape is consumed here.
                     while characters
                         .next_if(|(next, _)| *next < place + length)
                         .is_some()
@@ -513,6 +519,7 @@ fn with_field(node: Node, field: &str) -> Node {
         ),
         Node::Boosted(node, boost) => Node::Boosted(Box::new(with_field(*node, field)), boost),
         Node::Term(None, term) => Node::Term(Some(field.to_owned()), term),
+        // A field inside the parentheses is closer than that of the group.
         named @ Node::Term(Some(_), _) => named,
     }
 }

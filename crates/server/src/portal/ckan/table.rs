@@ -114,6 +114,7 @@ impl Values {
         collation: &Collation,
     ) -> u32 {
         let name = compose(&name).into_owned();
+        // Places are `u32` to save memory; the names in memory cannot reach 2^32.
         let next = self.all.len() as u32;
         let place = *self.places.entry(name.clone()).or_insert(next);
         if place == next {
@@ -224,6 +225,7 @@ impl Table {
                 table.add(&described, recorded, iris.base(), &collation);
             }
         }
+        // Places are positions in this order, so they are assigned after the sort.
         table.rows.sort_by(|a, b| a.name.cmp(&b.name));
         table.by_id = table
             .rows
@@ -265,6 +267,7 @@ impl Table {
                 .push(self.values[facet as usize].place(name, title, url, collation));
         }
         for (facet, row) in self.values.iter_mut().zip(&mut values) {
+            // A value that several files or fields repeat counts once for the dataset.
             row.sort_unstable();
             row.dedup();
             for place in row.iter() {
@@ -323,6 +326,7 @@ impl Table {
 
     /// Returns the dataset of an id or name.
     pub(super) fn find(&self, name: &str) -> Option<&Row> {
+        // Ids come first: a derived name cannot hide a dataset whose id is the same text.
         let by_id = DatasetId::new(name).ok().and_then(|id| self.place(&id));
         by_id
             .or_else(|| self.by_name.get(name).copied())

@@ -268,6 +268,7 @@ impl WordSets {
         let slop = i64::try_from(self.slop)
             .unwrap_or(i64::MAX / 4)
             .min(i64::MAX / 4);
+        // A window that fits can be moved until it begins at a word, so only these beginnings are tried.
         let starts = (0..)
             .zip(places)
             .flat_map(|(offset, places): (i64, _)| places.iter().map(move |place| place - offset));
@@ -436,6 +437,7 @@ impl Builder {
                 Some(column) => column,
                 None => self.texts.entry(field.to_owned()).or_default(),
             };
+            // Datasets are added in the order of their places, so an earlier value is in the last entry.
             match column.last_mut() {
                 Some((last, all)) if *last == place => {
                     all.push(VALUE_SEPARATOR);
