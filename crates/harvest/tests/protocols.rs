@@ -894,9 +894,9 @@ fn a_silent_host_is_requested_once() {
         "/feed" => {
             let mut feed = PREFIXES.to_owned();
             for number in 1..4 {
-                let _ = write!(
+                let _ = writeln!(
                     feed,
-                    "{}<http://e.org/set/s{number}> dcat:distribution [ dcat:downloadURL </{number}.nt> ] .\n",
+                    "{}<http://e.org/set/s{number}> dcat:distribution [ dcat:downloadURL </{number}.nt> ] .",
                     described(number, "Set")
                 );
             }
