@@ -409,7 +409,9 @@ fn write_losses(
             counted(duplicates - MAX_PROBLEMS, "other entry")
         )?;
     }
-    let is_complete = number == 0 && duplicates == 0 && incomplete.is_empty();
+    let mut files = report.datasets.iter().flat_map(|dataset| &dataset.files);
+    let is_truncated = files.any(|file| file.outcome == Outcome::Truncated);
+    let is_complete = number == 0 && duplicates == 0 && incomplete.is_empty() && !is_truncated;
     Ok(if is_complete {
         ExitStatus::Success
     } else {
