@@ -31,6 +31,8 @@ const WRITER_MEMORY_BYTES: usize = 96 << 20;
 const MAX_FIELD_BYTES: usize = 512 << 20;
 /// Minimum number of small segments for a merge.
 const MIN_MERGED_SEGMENTS: usize = 8;
+/// All documents are rewritten if one of so many is deleted or outside of the largest segment.
+const MIN_REWRITTEN_SHARE: u64 = 100;
 /// Maximum ratio of the size of a merged segment to the total of all smaller ones.
 const MAX_MERGED_RATIO: u64 = 4;
 
@@ -381,15 +383,23 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Merges all segments into one and removes unused files.
+    /// Merges all segments into one and removes unused files. Few changed documents are merged as by [`Self::merge_segments`].
+    ///
+    /// Frequencies of words include deleted documents until a merge. For so few, the difference is not worth the rewriting of all others.
     pub fn finish(mut self) -> Result<(), IndexError> {
+        let [mut total, mut largest, mut deleted] = [0, 0, 0];
+        for segment in self.index.searchable_segment_metas()? {
+            let documents = u64::from(segment.num_docs());
+            total += documents;
+            largest = largest.max(documents);
+            deleted += u64::from(segment.num_deleted_docs());
+        }
+        let changed = total - largest + deleted;
+        if changed < total / MIN_REWRITTEN_SHARE {
+            return self.merge_segments();
+        }
         let segments = self.index.searchable_segment_ids()?;
-        let deleted = self
-            .index
-            .searchable_segment_metas()?
-            .iter()
-            .any(|segment| segment.num_deleted_docs() > 0);
-        if segments.len() > 1 || deleted {
+        if changed > 0 {
             self.writer.merge(&segments).wait()?;
         }
         self.writer.garbage_collect_files().wait()?;

@@ -120,6 +120,29 @@ impl Store {
         Ok(facts)
     }
 
+    /// Returns the datasets that have a fact with this value.
+    pub(super) fn datasets_with_fact(
+        &self,
+        fact: Fact,
+        value: &impl Serialize,
+    ) -> Result<Vec<DatasetId>, StoreError> {
+        let text = serde_json::to_string(value)
+            .map_err(|error| StoreError::io(&self.home)(error.into()))?;
+        let (literal, graph) = (Literal::from(text), self.iris.versions());
+        let mut ids = Vec::new();
+        for quad in self.oxigraph.quads_for_pattern(
+            None,
+            Some(fact.property()),
+            Some(literal.as_ref().into()),
+            Some(graph.as_ref().into()),
+        ) {
+            if let NamedOrBlankNode::NamedNode(subject) = &quad?.subject {
+                ids.extend(self.iris.dataset_id(subject.as_str()));
+            }
+        }
+        Ok(ids)
+    }
+
     /// Returns the statement of a fact.
     fn fact_quad(
         &self,

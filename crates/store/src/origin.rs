@@ -142,15 +142,19 @@ impl Store {
         }
     }
 
-    /// Returns the IRIs that datasets have in their catalogues.
-    fn catalog_iris(&self) -> Result<BTreeMap<DatasetId, String>, StoreError> {
+    /// Returns the IRIs that datasets, or one of them, have in their catalogues.
+    fn catalog_iris(
+        &self,
+        dataset: Option<&DatasetId>,
+    ) -> Result<BTreeMap<DatasetId, String>, StoreError> {
         let catalog = self.iris.catalog();
+        let node = dataset.map(|id| self.iris.dataset(id));
         let mut iris = BTreeMap::new();
         // In homes of earlier versions, it was `dct:source`.
         for property in [lodeseek::SOURCE_IRI, dcterms::SOURCE] {
             let property = NamedNodeRef::new_unchecked(property);
             for quad in self.oxigraph.quads_for_pattern(
-                None,
+                node.as_ref().map(|node| node.as_ref().into()),
                 Some(property),
                 None,
                 Some(catalog.as_ref().into()),
@@ -205,13 +209,14 @@ impl Store {
         others: OtherSources,
     ) -> Result<Vec<IdConflict>, StoreError> {
         let home = HomeIds {
-            present: self.versions()?.into_keys().collect(),
-            origins: self.dataset_origins()?,
-            iris: self.catalog_iris()?,
+            store: self,
             source,
             keys: datasets.iter().map(Dataset::key).collect(),
         };
-        let mut ids = home.known_ids(datasets);
+        let mut ids = match home.find_known_ids(datasets)? {
+            Some(ids) => ids,
+            None => home.compare_all(datasets)?,
+        };
         let mut used: BTreeSet<DatasetId> = ids.iter().flatten().cloned().collect();
         let requested: BTreeSet<DatasetId> = datasets
             .iter()
@@ -222,14 +227,12 @@ impl Store {
             let id = dataset.metadata.id.clone();
             let id_before = id.clone();
             // Only a dataset of another source is a conflict: that of this source is known by its key or IRI.
-            let holder = if home.present.contains(&id)
-                && ids[place].as_ref() != Some(&id)
-                && !used.contains(&id)
-            {
-                self.other_holder(&home, &id, dataset)?
-            } else {
-                None
-            };
+            let holder =
+                if ids[place].as_ref() != Some(&id) && !used.contains(&id) && self.contains(&id)? {
+                    self.other_holder(&home, &id, dataset)?
+                } else {
+                    None
+                };
             let known = ids[place].take();
             let is_replacement = holder.is_some() && others == OtherSources::Replaced;
             let former_id = known.clone().filter(|_| is_replacement);
@@ -241,15 +244,11 @@ impl Store {
                     id.clone()
                 }
                 _ => {
-                    let candidates = dataset.other_ids(source.name(), &source.id_prefix);
-                    let other = candidates
-                        .into_iter()
-                        .find(|other| {
-                            !home.present.contains(other)
-                                && !used.contains(other)
-                                // A later dataset of the load may keep this id.
-                                && !requested.contains(other)
-                        })
+                    let mut candidates = dataset.other_ids(source.name(), &source.id_prefix);
+                    // A later dataset of the load may keep its id.
+                    candidates.retain(|other| !used.contains(other) && !requested.contains(other));
+                    let other = self
+                        .first_free_id(candidates)?
                         .ok_or_else(|| StoreError::NoId(id.clone()))?;
                     used.insert(other.clone());
                     other
@@ -274,6 +273,15 @@ impl Store {
         Ok(conflicts)
     }
 
+    fn first_free_id(&self, candidates: Vec<DatasetId>) -> Result<Option<DatasetId>, StoreError> {
+        for candidate in candidates {
+            if !self.contains(&candidate)? {
+                return Ok(Some(candidate));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the dataset of the home with an id and its source, if it is another one than the dataset of the load.
     fn other_holder(
         &self,
@@ -281,12 +289,17 @@ impl Store {
         id: &DatasetId,
         dataset: &Dataset,
     ) -> Result<Option<(Entry, Option<String>)>, StoreError> {
-        let origin = home.origins.get(id);
-        if origin.is_some_and(|origin| home.is_former_entry(origin)) {
+        let origin = self.dataset_origin(id)?;
+        if let Some(origin) = &origin
+            && home.is_former_entry(origin)
+        {
             return Ok(None);
         }
-        let (own, other) = (dataset.metadata.source.as_ref(), home.iris.get(id));
-        if own.is_some() && own == other {
+        let (own, other) = (
+            dataset.metadata.source.as_ref(),
+            self.catalog_iris(Some(id))?.remove(id),
+        );
+        if own.is_some() && own == other.as_ref() {
             return Ok(None);
         }
         let entry = match self.entry(id) {
@@ -302,7 +315,7 @@ impl Store {
             return Ok(None);
         }
         let source = origin
-            .map(|origin| origin.source.source.clone())
+            .map(|origin| origin.source.source)
             .or_else(|| entry.origin.clone());
         Ok(Some((entry, source)))
     }
@@ -310,10 +323,7 @@ impl Store {
 
 /// Datasets of a home, as a load compares them with its own.
 struct HomeIds<'s> {
-    present: BTreeSet<DatasetId>,
-    origins: BTreeMap<DatasetId, DatasetOrigin>,
-    /// IRIs of datasets in their catalogues.
-    iris: BTreeMap<DatasetId, String>,
+    store: &'s Store,
     /// Source of the load.
     source: &'s LoadSource,
     /// Keys of the datasets of the load.
@@ -333,19 +343,42 @@ impl HomeIds<'_> {
         self.is_same_source(origin) && !self.keys.contains(&origin.key)
     }
 
-    /// Returns the ids under which the home has the datasets of the load, in their order.
-    fn known_ids(&self, datasets: &[Dataset]) -> Vec<Option<DatasetId>> {
+    /// Returns the ids under which the home has the datasets of the load, in their order, if it has each of them from the same entry
+    /// of the same source. A load of few datasets then reads nothing about all others.
+    fn find_known_ids(
+        &self,
+        datasets: &[Dataset],
+    ) -> Result<Option<Vec<Option<DatasetId>>>, StoreError> {
+        let mut used = BTreeSet::new();
+        let mut ids = Vec::with_capacity(datasets.len());
+        for dataset in datasets {
+            let origin = DatasetOrigin::new(self.source, dataset);
+            let mut found = self.store.datasets_with_fact(Fact::Origin, &origin)?;
+            // An origin of several datasets, or an entry that occurs twice, needs the comparison with all.
+            let (Some(id), true) = (found.pop(), found.is_empty()) else {
+                return Ok(None);
+            };
+            if !self.store.contains(&id)? || !used.insert(id.clone()) {
+                return Ok(None);
+            }
+            ids.push(Some(id));
+        }
+        Ok(Some(ids))
+    }
+
+    /// Returns the ids under which the home has the datasets of the load, in their order. All datasets of the home are compared.
+    fn compare_all(&self, datasets: &[Dataset]) -> Result<Vec<Option<DatasetId>>, StoreError> {
+        let present: BTreeSet<DatasetId> = self.store.versions()?.into_keys().collect();
+        let origins = self.store.dataset_origins()?;
+        // IRIs of datasets in their catalogues.
+        let iris = self.store.catalog_iris(None)?;
         let (mut by_entry, mut by_iri) = (
             HashMap::<String, &DatasetId>::new(),
             HashMap::<&str, Vec<&DatasetId>>::new(),
         );
         // Entries without IRI and identifier that have changed, by their titles.
         let mut edited: HashMap<&str, VecDeque<&DatasetId>> = HashMap::new();
-        for (id, origin) in self
-            .origins
-            .iter()
-            .filter(|(id, _)| self.present.contains(*id))
-        {
+        for (id, origin) in origins.iter().filter(|(id, _)| present.contains(*id)) {
             if origin.source.id_prefix == self.source.id_prefix {
                 by_entry.insert(origin.source.identity(&origin.key), id);
             }
@@ -356,20 +389,13 @@ impl HomeIds<'_> {
                 edited.entry(title).or_default().push_back(id);
             }
         }
-        for (id, iri) in self
-            .iris
-            .iter()
-            .filter(|(id, _)| self.present.contains(*id))
-        {
-            let has_prefix = match self.origins.get(id) {
+        for (id, iri) in iris.iter().filter(|(id, _)| present.contains(*id)) {
+            let has_prefix = match origins.get(id) {
                 Some(origin) => origin.source.id_prefix == self.source.id_prefix,
                 None => id.as_str().starts_with(&self.source.id_prefix),
             };
             // The key of a described dataset is its IRI, that of a dump is a path.
-            let is_dump = self
-                .origins
-                .get(id)
-                .is_some_and(|origin| origin.key != *iri);
+            let is_dump = origins.get(id).is_some_and(|origin| origin.key != *iri);
             if has_prefix && !is_dump {
                 by_iri.entry(iri).or_default().push(id);
             }
@@ -387,7 +413,7 @@ impl HomeIds<'_> {
             // Two entries of a load must not become one dataset.
             ids.push(known.filter(|id| used.insert(*id)).cloned());
         }
-        ids
+        Ok(ids)
     }
 }
 
