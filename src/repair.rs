@@ -122,6 +122,7 @@ fn write_report(out: &mut impl Write, home: &Path, report: &RepairReport) -> io:
             Lost::Content => "all triples are lost",
             Lost::Description => "some statements of its description are lost",
             Lost::LexicalForms => "the spelling of numbers and dates is lost",
+            Lost::File => "a file for downloads is lost",
         };
         let source = lost
             .source

@@ -505,6 +505,58 @@ fn version_of(home: &Path, id: &str) -> String {
 }
 
 #[test]
+fn an_interrupted_repair_is_reported_and_repeated() {
+    let home = home();
+    let home = home.path();
+    let expected = answers(home);
+    // As if it were killed after the damaged store was moved away, and before the new one took its place.
+    copy(&home.join("store"), &home.join("store.repaired"));
+    fs::rename(home.join("store"), home.join("store.damaged")).expect("renamed");
+    for arguments in [
+        &["list"][..],
+        &["load", "testdata/catalog.ttl"],
+        &["index"],
+        &["verify"],
+        &["rebase", "http://e.org/"],
+    ] {
+        let message = fails(home, arguments);
+        assert!(
+            message.contains("run `lodeseek repair` again"),
+            "{arguments:?}: {message}"
+        );
+    }
+    assert!(
+        !home.join("store").exists(),
+        "an empty store hides the loss"
+    );
+    succeeds(home, &["repair"]);
+    assert_eq!(answers(home), expected);
+    assert!(succeeds(home, &["verify"]).out.contains("no damage"));
+    assert!(!home.join("store.repaired").exists());
+}
+
+#[test]
+fn a_damaged_file_of_a_dataset_is_listed_and_loaded_again() {
+    let home = home();
+    let home = home.path();
+    let file = files_below(&home.join("files")).swap_remove(0);
+    // As after a power cut.
+    fs::write(&file, "").expect("emptied");
+    let verified = run(home, &["verify"]);
+    assert!(
+        verified.code == Some(1) && verified.out.contains("file of "),
+        "{verified:?}"
+    );
+    let repaired = run(home, &["repair"]);
+    assert!(
+        repaired.code == Some(1) && repaired.out.contains("a file for downloads is lost"),
+        "{repaired:?}"
+    );
+    succeeds(home, &["load", "testdata/catalog.ttl"]);
+    assert!(succeeds(home, &["verify"]).out.contains("no damage"));
+}
+
+#[test]
 fn lost_content_is_named_and_loaded_again() {
     use lodeseek_store::Access;
     let home = home();

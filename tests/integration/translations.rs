@@ -236,6 +236,29 @@ fn the_command_creates_lists_and_removes_the_dictionary() {
 
 #[cfg(feature = "rocksdb")]
 #[test]
+fn damaged_labels_of_a_dataset_are_extracted_again() {
+    let folder = home().into_folder();
+    let home = folder.path();
+    let path = fs::read_dir(home.join("graphs"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .find(|path| path.extension().is_some_and(|end| end == "labels"))
+        .expect("labels of a dataset");
+    let expected = fs::read(&path).expect("read");
+    fs::write(&path, "damaged").expect("written");
+    let verified = program(home).arg("verify").output().expect("run");
+    let report = String::from_utf8_lossy(&verified.stdout).into_owned();
+    assert!(
+        verified.status.code() == Some(1) && report.contains("labels of "),
+        "{report}"
+    );
+    let repaired = run(home, &["repair"]).out;
+    assert!(repaired.contains("no damage remains"), "{repaired}");
+    assert_eq!(fs::read(&path).expect("read"), expected);
+}
+
+#[cfg(feature = "rocksdb")]
+#[test]
 fn backups_contain_the_dictionary_and_verification_finds_damage() {
     let folder = home().into_folder();
     let (home, copies) = (folder.path(), tempfile::tempdir().expect("a folder"));

@@ -14,8 +14,9 @@ use lodeseek_index::vectors::{self, Vectors};
 use lodeseek_index::{self as index, Analysis, Index, IndexError};
 use lodeseek_snippet::Method;
 use lodeseek_store::{
-    Access, Damage, DamagedPart, Entry, LoadOptions, LostDataset, Store, Verification,
-    find_damaged_store, read_works, rebuild_store, verify_home, works_folder, works_path,
+    Access, Damage, DamagedPart, Entry, LoadOptions, Lost, LostDataset, Store, Verification,
+    find_damaged_store, read_works, rebuild_store, undo_interrupted_repair, verify_home,
+    works_folder, works_path,
 };
 use oxsdatatypes::DateTime;
 use serde::Serialize;
@@ -238,6 +239,7 @@ pub fn repair(
     now: Option<DateTime>,
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<RepairReport, EngineError> {
+    undo_interrupted_repair(home)?;
     let found = verify(home, on_progress)?.damage;
     let mut report = RepairReport {
         found,
@@ -260,6 +262,7 @@ pub fn repair(
     }
     let store = Store::open(home, Access::Write, None)?;
     restore_files(&store, &mut report)?;
+    list_lost_files(&store, &mut report)?;
     if parts.contains(&DamagedPart::Loads) {
         store.forget_loads()?;
     }
@@ -310,26 +313,45 @@ fn recovered_entries(home: &Path) -> Vec<Entry> {
     entries
 }
 
-/// Restores the graph files, counts and fingerprints of the damaged datasets.
+/// Restores the graph files, counts, fingerprints and labels of the damaged datasets.
 fn restore_files(store: &Store, report: &mut RepairReport) -> Result<(), EngineError> {
-    let damaged = report.found.iter().filter(|damage| {
-        matches!(
-            damage.part,
-            DamagedPart::GraphFile | DamagedPart::Counts | DamagedPart::Fingerprint
-        )
-    });
-    let ids: BTreeSet<DatasetId> = damaged
-        .filter_map(|damage| damage.dataset.clone())
-        .collect();
-    for id in ids {
-        let is_lost = report.load_again.iter().any(|lost| lost.id == id);
-        if !is_lost && store.ids()?.binary_search(&id).is_ok() {
-            report
-                .load_again
-                .extend(store.restore_files(&store.entry(&id)?)?);
-        }
+    for entry in find_damaged_entries(store, report, DamagedPart::is_version_file)? {
+        report.load_again.extend(store.restore_files(&entry)?);
     }
     Ok(())
+}
+
+/// Lists the datasets with damaged files for downloads, of which the home has no copy. Loading a dataset writes its files again.
+fn list_lost_files(store: &Store, report: &mut RepairReport) -> Result<(), EngineError> {
+    for entry in find_damaged_entries(store, report, |part| part == DamagedPart::File)? {
+        report.load_again.push(LostDataset::new(&entry, Lost::File));
+    }
+    Ok(())
+}
+
+/// Returns the datasets of the store with some damaged parts, except those that must be loaded again anyway.
+fn find_damaged_entries(
+    store: &Store,
+    report: &RepairReport,
+    is_affected: fn(DamagedPart) -> bool,
+) -> Result<Vec<Entry>, EngineError> {
+    let mut ids: BTreeSet<&DatasetId> = BTreeSet::new();
+    for damage in &report.found {
+        if is_affected(damage.part) {
+            ids.extend(damage.dataset.as_ref());
+        }
+    }
+    for lost in &report.load_again {
+        ids.remove(&lost.id);
+    }
+    let stored = store.ids()?;
+    let mut entries = Vec::new();
+    for id in ids {
+        if stored.binary_search(id).is_ok() {
+            entries.push(store.entry(id)?);
+        }
+    }
+    Ok(entries)
 }
 
 fn index_again(

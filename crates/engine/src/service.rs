@@ -310,7 +310,8 @@ type Search<'s> = dyn FnMut(&[(&str, Term)]) -> Result<Vec<Triple>, ServiceError
 /// the pattern is matched here.
 ///
 /// # Errors
-/// If the parameters are invalid, if there are more than 1,000 combinations, or if a search fails.
+/// If the parameters are invalid, if there are more than 1,000 combinations, if a search fails, or if the call is cancelled or its time is
+/// over before the last search.
 pub(crate) fn answer(
     call: &ServiceCall<'_>,
     rows: &mut dyn FnMut(ServiceRow) -> ControlFlow<()>,
@@ -337,9 +338,8 @@ pub(crate) fn answer(
         )));
     }
     for ParameterRows { values, bindings } in searches.into_values() {
-        if call.cancelled.is_cancelled() || Instant::now() >= call.deadline {
-            break;
-        }
+        // Without the remaining rows, the answer would seem complete.
+        check_time(call)?;
         let values: Vec<(&str, Term)> = parameters
             .iter()
             .map(|(property, _)| *property)
@@ -366,6 +366,23 @@ pub(crate) fn answer(
         {
             break;
         }
+    }
+    Ok(())
+}
+
+/// Returns an error if a call was cancelled, or its time is over.
+fn check_time(call: &ServiceCall<'_>) -> Result<(), ServiceError> {
+    if call.cancelled.is_cancelled() {
+        return Err(ServiceError::Failed(format!(
+            "{}: the query was cancelled",
+            call.service
+        )));
+    }
+    if Instant::now() >= call.deadline {
+        return Err(ServiceError::Failed(format!(
+            "{}: timed out before the last search of the query; use fewer search words in one query, or a longer time limit",
+            call.service
+        )));
     }
     Ok(())
 }
@@ -663,4 +680,58 @@ fn to_triple(term: &LabelledTerm, dataset: &str) -> Option<Triple> {
     let [subject, predicate, object] =
         [&triple.subject, &triple.predicate, &triple.object].map(|part| to_term(part, dataset));
     Triple::from_terms(subject, predicate, object).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Evaluates a call of two searches. Returns the number of those executed, and the outcome.
+    fn call(seconds: u64, is_cancelled: bool) -> (usize, Result<(), ServiceError>) {
+        let dataset = Variable::new_unchecked("dataset");
+        let text = Variable::new_unchecked("text");
+        let pattern = GraphPattern::Bgp {
+            patterns: vec![TriplePattern {
+                subject: dataset.clone().into(),
+                predicate: NamedNode::new_unchecked(search::TEXT).into(),
+                object: text.clone().into(),
+            }],
+        };
+        let words = ["nitrogen", "trees"].map(Literal::new_simple_literal);
+        let bindings = Bindings {
+            variables: vec![text.clone()],
+            rows: words.map(|word| vec![GroundTerm::Literal(word)]).into(),
+            conditions: Vec::new(),
+        };
+        let cancelled = Default::default();
+        let call = ServiceCall {
+            service: &NamedNode::new_unchecked(search::SERVICE),
+            pattern: &pattern,
+            variables: &[dataset, text],
+            bindings: &bindings,
+            limit: None,
+            deadline: Instant::now() + Duration::from_secs(seconds),
+            cancelled: &cancelled,
+        };
+        if is_cancelled {
+            call.cancelled.cancel();
+        }
+        let mut searches = 0;
+        let outcome = answer(&call, &mut |_| ControlFlow::Continue(()), &mut |_| {
+            searches += 1;
+            Ok(Vec::new())
+        });
+        (searches, outcome)
+    }
+
+    #[test]
+    fn an_answer_without_all_searches_is_an_error() {
+        assert_eq!(call(600, false), (2, Ok(())));
+        for (seconds, is_cancelled, reason) in [(0, false, "timed out"), (600, true, "cancelled")] {
+            let (searches, outcome) = call(seconds, is_cancelled);
+            let error = outcome.expect_err(reason).to_string();
+            assert!(searches == 0 && error.contains(reason), "{error}");
+        }
+    }
 }

@@ -121,7 +121,13 @@ impl Snapshot {
                     let mut postings = inverted
                         .read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
                     while postings.doc() != TERMINATED {
-                        let document = &mut documents[postings.doc() as usize];
+                        let (number, all) = (postings.doc(), documents.len());
+                        // Damaged postings may name documents that do not exist.
+                        let Some(document) = documents.get_mut(number as usize) else {
+                            return Err(IndexError::Damaged(format!(
+                                "postings contain document {number} of {all}"
+                            )));
+                        };
                         if document.is_alive {
                             document.words.push(word);
                         }
@@ -161,16 +167,18 @@ impl Counts {
         counts
     }
 
-    /// Returns the score of a theme for words; `None` if too few datasets have the theme, or no word is known. `own` are the themes of a
-    /// dataset whose words are counted here, and which is left out.
+    /// Returns the score of a theme for words; `None` if too few datasets have the theme or all have it, or if no word is known. `own` are
+    /// the themes of a dataset whose words are counted here, and which is left out.
     fn score(&self, words: &[u32], theme: usize, own: Option<u16>) -> Option<f64> {
         let left_out = u32::from(own.is_some());
         let with_theme = u32::from(own.is_some_and(|themes| themes >> theme & 1 == 1));
         let datasets = self.themes[theme] - with_theme;
-        if datasets < MIN_DATASETS_OF_THEME {
+        let labelled = self.labelled - left_out;
+        // No word is evidence for or against a theme that all datasets have: its odds are infinite.
+        if datasets < MIN_DATASETS_OF_THEME || datasets == labelled {
             return None;
         }
-        let share = f64::from(datasets) / f64::from(self.labelled - left_out);
+        let share = f64::from(datasets) / f64::from(labelled);
         let prior = log_odds(share);
         let mut evidence = Vec::with_capacity(words.len());
         for &word in words {
@@ -362,6 +370,57 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let snapshot = write(folder.path(), 40);
         assert!(suggested(&snapshot, "clinic").is_empty());
+    }
+
+    /// Makes datasets with these themes and one word.
+    fn label_datasets(themes: &[u16]) -> Vec<Described> {
+        let mut documents = Vec::new();
+        for themes in themes {
+            documents.push(Described {
+                words: vec![0],
+                themes: *themes,
+                has_theme: true,
+                is_alive: true,
+            });
+        }
+        documents
+    }
+
+    #[test]
+    fn a_theme_of_all_datasets_has_no_score() {
+        let mut themes = vec![1; 120];
+        let counts = Counts::new(label_datasets(&themes).iter(), 1);
+        assert_eq!(counts.score(&[0], 0, None), None);
+        let documents = label_datasets(&themes);
+        assert_eq!(counts.min_score(documents.iter(), documents.len()), None);
+        // If the dataset with the other theme is left out, all have the first theme.
+        themes.push(2);
+        let documents = label_datasets(&themes);
+        let counts = Counts::new(documents.iter(), 1);
+        assert_eq!(counts.score(&[0], 0, Some(2)), None);
+        let score = counts.score(&[0], 0, None).expect("a score");
+        assert!(score.is_finite());
+        let min_score = counts.min_score(documents.iter(), documents.len());
+        assert!(min_score.expect("a score").is_finite());
+        assert_eq!(counts.suggest(&[0], score), [0]);
+    }
+
+    #[test]
+    fn postings_of_missing_documents_are_damage() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = write(folder.path(), 1);
+        let mut segments = Vec::new();
+        for reader in snapshot.searcher.segment_readers() {
+            // One document fewer than the postings name.
+            segments.push(vec![Described::default(); reader.max_doc() as usize - 1]);
+        }
+        let error = snapshot
+            .read_words(&mut segments)
+            .expect_err("a missing document");
+        assert!(
+            error.to_string().contains("postings contain document"),
+            "{error}"
+        );
     }
 
     #[test]

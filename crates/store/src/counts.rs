@@ -197,7 +197,7 @@ impl GraphCounts {
     /// Counts a streamed graph as [`Self::from_graph`] does. `folder` is for temporary files; it need not exist and is
     /// removed at the end.
     ///
-    /// Memory: two bits for each term, eight bytes for each literal with the value of an earlier one, the objects of one subject and
+    /// Memory: one bit for each term, eight bytes for each literal with the value of an earlier one, the objects of one subject and
     /// property, and the counts.
     ///
     /// # Errors

@@ -11,6 +11,7 @@
 
 use super::graph_file::{self, is_temporary, temporary_path};
 use super::internal_facts::Fact;
+use super::repair::remove_file;
 use super::{Store, StoreError};
 use lodeseek_catalog::{DatasetId, Format};
 use lodeseek_rdf::percent_decode;
@@ -115,7 +116,8 @@ fn is_sha256(text: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Keeps the files of a dataset. Returns them, and messages about those that are not kept. The files are not synced to the disk.
+/// Keeps the files of a dataset. Returns them, and messages about those that are not kept. Their bytes are synced to the disk, but
+/// their names are not.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -192,24 +194,56 @@ fn open_file(path: &Path) -> Result<File, StoreError> {
     File::open(path).map_err(StoreError::io(path))
 }
 
+/// Opens the kept file with a SHA-256.
+fn open_kept_file(home: &Path, sha256: &str) -> Result<Box<dyn Read + Send>, StoreError> {
+    let plain = plain_path(home, sha256);
+    match File::open(&plain) {
+        Ok(opened) => return Ok(Box::new(opened)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(StoreError::io(&plain)(error));
+        }
+        Err(_) => {}
+    }
+    let path = compressed_path(home, sha256);
+    let opened = File::open(&path).map_err(StoreError::io(&path))?;
+    let decoder = zstd::stream::read::Decoder::new(BufReader::new(opened));
+    Ok(Box::new(decoder.map_err(StoreError::io(&path))?))
+}
+
+/// Compares a kept file with its size in bytes and its SHA-256.
+///
+/// # Errors
+/// The damage.
+fn verify_kept_file(home: &Path, bytes: u64, sha256: &str) -> Result<(), String> {
+    let mut reader = open_kept_file(home, sha256).map_err(|error| error.to_string())?;
+    let (read_bytes, read_sha256) =
+        copy_and_hash(&mut reader, &mut io::sink()).map_err(|error| error.to_string())?;
+    if (read_bytes, read_sha256.as_str()) == (bytes, sha256) {
+        Ok(())
+    } else {
+        Err("wrong checksum".to_owned())
+    }
+}
+
 /// Keeps the bytes of a file. Returns their number and SHA-256.
 fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
     // Hashed before it is copied: a file that the home has is not written again.
     let (bytes, sha256) =
         copy_and_hash(&mut open_file(path)?, &mut io::sink()).map_err(StoreError::io(path))?;
-    let (plain, compressed) = (plain_path(home, &sha256), compressed_path(home, &sha256));
-    if plain.exists() || compressed.exists() {
+    // A file damaged by a failing disk is written again: nothing else repairs it.
+    if verify_kept_file(home, bytes, &sha256).is_ok() {
         return Ok((bytes, sha256));
     }
-    let target = if is_compressible(
+    let (plain, compressed) = (plain_path(home, &sha256), compressed_path(home, &sha256));
+    let (target, other) = if is_compressible(
         &mut open_file(path)?.take(MAX_SAMPLE_BYTES),
         bytes.min(MAX_SAMPLE_BYTES),
     )
     .map_err(StoreError::io(path))?
     {
-        compressed
+        (compressed, plain)
     } else {
-        plain
+        (plain, compressed)
     };
     let folder = target.parent().unwrap_or(home);
     fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
@@ -230,6 +264,8 @@ fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
         )));
     }
     fs::rename(&temporary, &target).map_err(StoreError::io(&target))?;
+    // A damaged file without compression would be read in place of the new one.
+    remove_file(&other)?;
     Ok((bytes, sha256))
 }
 
@@ -241,16 +277,20 @@ fn is_compressible(sample: &mut impl Read, bytes: u64) -> io::Result<bool> {
     Ok(compressed * 100 < bytes * MAX_COMPRESSED_PERCENT)
 }
 
+/// Writes the bytes of a file in the form of the target, and syncs them to the disk. Otherwise, a power cut after the file was renamed
+/// could leave an incomplete one under its name. Returns the size in bytes and the SHA-256 of the source.
 fn write_copy(source: &mut File, temporary: &Path, target: &Path) -> io::Result<(u64, String)> {
     let mut file = File::create(temporary)?;
     if target.extension().is_none() {
-        return copy_and_hash(source, &mut file);
+        let copied = copy_and_hash(source, &mut file)?;
+        file.sync_all()?;
+        return Ok(copied);
     }
     let mut encoder = zstd::stream::write::Encoder::new(file, COMPRESSION_LEVEL)?;
     // Otherwise a damaged file could be decompressed to other bytes without an error.
     encoder.include_checksum(true)?;
     let copied = copy_and_hash(source, &mut encoder)?;
-    encoder.finish()?;
+    encoder.finish()?.sync_all()?;
     Ok(copied)
 }
 
@@ -313,18 +353,7 @@ impl Store {
     /// # Errors
     /// If the file is lost or cannot be read.
     pub fn open_file(&self, file: &StoredFile) -> Result<Box<dyn Read + Send>, StoreError> {
-        let plain = plain_path(&self.home, &file.sha256);
-        match File::open(&plain) {
-            Ok(opened) => return Ok(Box::new(opened)),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::io(&plain)(error));
-            }
-            Err(_) => {}
-        }
-        let path = compressed_path(&self.home, &file.sha256);
-        let opened = File::open(&path).map_err(StoreError::io(&path))?;
-        let decoder = zstd::stream::read::Decoder::new(BufReader::new(opened));
-        Ok(Box::new(decoder.map_err(StoreError::io(&path))?))
+        open_kept_file(&self.home, &file.sha256)
     }
 
     /// Returns the paths of all kept files.
@@ -372,7 +401,7 @@ impl Store {
         Ok(())
     }
 
-    /// Syncs new files to the disk, before a commit lists them.
+    /// Syncs new files with their names to the disk, before a commit lists them. Their bytes are there already.
     pub(super) fn sync_kept_files<'f>(
         &self,
         files: impl Iterator<Item = &'f StoredFile>,
@@ -394,14 +423,7 @@ impl Store {
     /// # Errors
     /// The damage.
     pub(super) fn verify_file(&self, file: &StoredFile) -> Result<(), String> {
-        let mut reader = self.open_file(file).map_err(|error| error.to_string())?;
-        let (bytes, sha256) =
-            copy_and_hash(&mut reader, &mut io::sink()).map_err(|error| error.to_string())?;
-        if (bytes, sha256.as_str()) == (file.bytes, file.sha256.as_str()) {
-            Ok(())
-        } else {
-            Err("wrong checksum".to_owned())
-        }
+        verify_kept_file(&self.home, file.bytes, &file.sha256)
     }
 
     /// Returns the path of a kept file, for messages.
@@ -486,6 +508,44 @@ mod tests {
             list_folders(&home).expect("read").is_empty(),
             "no dataset lists them"
         );
+    }
+
+    #[test]
+    fn damaged_files_are_written_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let store = Store::in_memory(&home, lodeseek_catalog::Iris::default()).expect("a store");
+        let text = "<http://e.org/a> <http://e.org/p> \"1.10\" . # a comment\n".repeat(1000);
+        // The hash of a short text is no smaller when it is compressed.
+        let noise = Sha256::digest(b"noise").to_vec();
+        for (name, bytes) in [("a.nt", text.as_bytes()), ("b.bin", noise.as_slice())] {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).expect("written");
+            let file = LoadedFile {
+                path: &path,
+                location: name,
+                media_type: None,
+            };
+            let files = [file];
+            let (kept, _) = keep(&home, &files).expect("kept");
+            let stored = store.file_path(&kept[0]);
+            let sound = fs::read(&stored).expect("read");
+            let mut flipped = sound.clone();
+            flipped[sound.len() / 2] ^= 1;
+            // A power cut may leave an empty or a short file.
+            for damaged in [b"".as_slice(), &sound[..sound.len() / 2], &flipped[..]] {
+                fs::write(&stored, damaged).expect("damaged");
+                assert!(store.verify_file(&kept[0]).is_err(), "{name}");
+                let (again, _) = keep(&home, &files).expect("kept");
+                assert_eq!(again, kept);
+                store.verify_file(&kept[0]).expect("sound");
+            }
+            // A file without compression is read first.
+            fs::write(plain_path(&home, &kept[0].sha256), "damaged").expect("damaged");
+            keep(&home, &files).expect("kept");
+            store.verify_file(&kept[0]).expect("sound");
+            assert_eq!(store.file_path(&kept[0]), stored, "one form is stored");
+        }
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub use occurrences::{Occurrences, Uses};
 pub use origin::{DatasetOrigin, IdConflict, LoadSource, OtherSources};
 pub use rebase::change_base;
 pub use record::Stamp;
-pub use repair::{Lost, LostDataset, find_damaged_store, rebuild_store};
+pub use repair::{Lost, LostDataset, find_damaged_store, rebuild_store, undo_interrupted_repair};
 pub use resource::{Excerpt, Position, Resources, parse_resource, text_bytes};
 pub use undo::Undo;
 pub use verify::{Damage, DamagedPart, Verification, verify_home};
@@ -210,6 +210,14 @@ pub enum StoreError {
         home: PathBuf,
         /// The new base.
         base: String,
+    },
+    /// A repair was interrupted while it replaced the store.
+    #[error(
+        "{home} is not complete: it is being repaired, or that was interrupted; run `lodeseek repair` again"
+    )]
+    RepairInterrupted {
+        /// The home.
+        home: PathBuf,
     },
     /// The base is not valid.
     #[error(transparent)]
@@ -346,7 +354,7 @@ pub fn check_home(home: &Path) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// [`StoreError::HomeIsFile`] for a file, [`StoreError::RestoreInterrupted`] during and after an incomplete restoration, [`StoreError::RebaseInterrupted`] after an incomplete
-/// change of the base.
+/// change of the base, [`StoreError::RepairInterrupted`] after a repair that left no store.
 pub fn check_complete(home: &Path) -> Result<(), StoreError> {
     if home.is_file() {
         return Err(StoreError::HomeIsFile {
@@ -354,7 +362,8 @@ pub fn check_complete(home: &Path) -> Result<(), StoreError> {
         });
     }
     check_restoration(home)?;
-    rebase::check(home)
+    rebase::check(home)?;
+    repair::check_replacement(home)
 }
 
 /// Returns an error if the restoration of a backup to a home has not ended.
@@ -482,7 +491,7 @@ impl Store {
             ContentFolder::new(home).create()?;
         }
         let lock = lock_home(home, access)?;
-        // A restoration or a change of the base may have begun before this process got the lock.
+        // A restoration, a change of the base or a repair may have begun before this process got the lock.
         check_complete(home)?;
         let HomeSettings {
             iris,

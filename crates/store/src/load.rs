@@ -643,7 +643,7 @@ impl<'r> Run<'r> {
             .chain(&replaced)
             .map(|description| &description.facts)
             .chain(facts.iter().map(|(_, facts)| facts));
-        // Synced before the commit that lists them: after a power cut, a listed file must not be empty.
+        // Synced before the commit that lists them: after a power cut, a listed file must not be missing.
         store.sync_kept_files(new_facts.filter_map(|facts| facts.files.as_ref()).flatten())?;
         // The store keeps numbers by their value; as they were written they are in these files alone.
         graph_file::sync_files(

@@ -8,7 +8,7 @@
 
 use super::commit_record::CommitRecord;
 use super::internal_facts::Fact;
-use super::repair::remove_folder;
+use super::repair::{self, remove_folder};
 use super::{
     Access, SETTINGS, STORE, Store, StoreError, check_restoration, graph_file, is_home, lock_home,
     open_oxigraph,
@@ -120,6 +120,7 @@ pub fn change_base(home: &Path, base: &str) -> Result<usize, StoreError> {
     let target = Iris::new(base)?;
     check_restoration(home)?;
     if !is_home(home) && !mark_path(home).exists() {
+        repair::check_replacement(home)?;
         return Err(StoreError::NoHome {
             home: home.to_owned(),
         });

@@ -1,7 +1,11 @@
 //! Repair of a home: a damaged store is rebuilt from readable data.
 //!
-//! The new store is written to a folder of its own and replaces the old one by renaming, so that an interrupted repair changes
-//! nothing. The old one is kept as `store.damaged`. Sources, in this order:
+//! The new store is written to a folder of its own, and has its final name only when it is complete. Then two folders are renamed:
+//! the old store becomes `store.damaged`, and the new one takes its place. A process killed between these two steps leaves a home without a
+//! store. Such a home cannot be opened; [`undo_interrupted_repair`] puts the old store back, so that the repair can be repeated. Killed
+//! at any other moment, it leaves the old store or the new one.
+//!
+//! Sources, in this order:
 //!
 //! - The catalogue graph of the old store and the statements of its datasets, if they can be read. If it cannot, or if a commit is missing, the descriptions that the
 //!   caller recovered, for example from the index, replace those that differ from them.
@@ -10,16 +14,16 @@
 //!
 //! Profiles and snippets are not copied: the caller indexes all datasets again.
 
+use super::commit_record::CommitRecord;
 use super::internal_facts::Fact;
 use super::quad_changes::BULK_MEGABYTES;
 use super::statements::{self, OwnStatements};
 use super::{
     Access, ContentPlace, Entry, GraphCounts, HomeSettings, LoadOptions, Loader,
-    MultilingualLabels, ReadContent, Replaced, STORE, Store, StoreError, StoredContent,
-    check_complete, commit_record, counts, empty_version, fingerprint, graph_file, journal, labels,
-    lock_home, open_oxigraph, read_content, read_settings,
+    MultilingualLabels, Replaced, STORE, Store, StoreError, StoredContent, check_complete,
+    check_restoration, counts, empty_version, fingerprint, graph_file, journal, labels, lock_home,
+    open_oxigraph, read_settings, rebase, sample,
 };
-use commit_record::CommitRecord;
 use lodeseek_catalog::{Dataset, DatasetId, dcat};
 use lodeseek_rdf::{TripleGraph, TripleGraphBuilder};
 use oxrdf::{NamedNode, NamedOrBlankNode, Quad, Term, Triple};
@@ -54,10 +58,14 @@ pub enum Lost {
     LexicalForms,
     /// Statements of the description that only the catalogue had. The main properties were recovered.
     Description,
+    /// The bytes of a file, kept for downloads. The content of the dataset is not affected.
+    File,
 }
 
 impl LostDataset {
-    fn new(entry: &Entry, lost: Lost) -> Self {
+    /// Describes a dataset that lacks a part.
+    #[must_use]
+    pub fn new(entry: &Entry, lost: Lost) -> Self {
         let metadata = &entry.dataset.metadata;
         let files: Vec<&str> = entry
             .dataset
@@ -75,34 +83,89 @@ impl LostDataset {
     }
 }
 
+/// The new store, until it is complete.
 const NEW: &str = "store.new";
+/// The complete new store, until it takes the place of the old one.
+const COMPLETE: &str = "store.repaired";
+/// The old store.
 const OLD: &str = "store.damaged";
 /// Number of triples from which a batch is loaded into the store.
 const MIN_BATCH_TRIPLES: usize = 500_000;
+
+/// Returns true if a repair was killed after it moved the old store away, and before the new one took its place.
+fn is_interrupted(home: &Path) -> bool {
+    !home.join(STORE).exists() && home.join(COMPLETE).is_dir() && home.join(OLD).is_dir()
+}
+
+/// Returns an error if a repair was interrupted, and the home has no store.
+pub(super) fn check_replacement(home: &Path) -> Result<(), StoreError> {
+    if is_interrupted(home) {
+        return Err(StoreError::RepairInterrupted {
+            home: home.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Puts the damaged store back if a repair was killed while the new one replaced it. Nothing is lost: a further repair reads the same
+/// sources, and reports the same losses. Has no effect on other homes.
+///
+/// # Errors
+/// If another process uses the home, another command left it incomplete, or a folder cannot be renamed.
+pub fn undo_interrupted_repair(home: &Path) -> Result<(), StoreError> {
+    if !is_interrupted(home) {
+        return Ok(());
+    }
+    // A change of the base also renames folders, and has another remedy.
+    check_restoration(home)?;
+    rebase::check(home)?;
+    let _lock = lock_home(home, Access::Write)?;
+    // Another process may have repaired the home before this one got the lock.
+    if is_interrupted(home) {
+        let old = home.join(OLD);
+        fs::rename(&old, home.join(STORE)).map_err(StoreError::io(&old))?;
+        remove_folder(&home.join(COMPLETE))?;
+    }
+    Ok(())
+}
 
 /// Rebuilds the store of a home. `recovered` contains descriptions and versions from other sources, for a catalogue that cannot be
 /// read or lacks commits.
 ///
 /// # Errors
-/// If another process uses the home, its settings cannot be read, or a file cannot be written.
+/// If another process uses the home, an earlier repair was [interrupted](undo_interrupted_repair), the settings cannot be read, or a
+/// file cannot be written.
 pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset>, StoreError> {
-    let lock = lock_home(home, Access::Write)?;
+    let _lock = lock_home(home, Access::Write)?;
     check_complete(home)?;
     // A missing folder is damage, too. The settings cannot be read without it.
     let present = home.join(STORE);
     fs::create_dir_all(&present).map_err(StoreError::io(&present))?;
+    let (record, lost) = write_new_store(home, recovered)?;
+    replace_store(home)?;
+    // Last: until then, the new store has a higher number than the record, as after any interrupted commit.
+    record.write(home)?;
+    Ok(lost)
+}
+
+/// Writes the new store to the folder of complete ones. Returns its commit record, and the datasets with a lost part. The caller holds
+/// the lock.
+fn write_new_store(
+    home: &Path,
+    recovered: &[Entry],
+) -> Result<(CommitRecord, Vec<LostDataset>), StoreError> {
     let HomeSettings {
         iris,
         content_place,
         ..
     } = read_settings(home, Access::Read, None)?;
+    let base = iris.base().to_owned();
     let record = CommitRecord::read(home).ok().flatten();
     if let Some(record) = &record
-        && record.base != iris.base()
+        && record.base != base
     {
         let reason = format!(
-            "the base is {}, but the datasets were stored with {}; correct it",
-            iris.base(),
+            "the base is {base}, but the datasets were stored with {}; correct it",
             record.base
         );
         return Err(StoreError::Settings {
@@ -110,10 +173,11 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
             reason,
         });
     }
-    let new = home.join(NEW);
-    // An interrupted repair may have left it.
+    let (new, complete) = (home.join(NEW), home.join(COMPLETE));
+    // An interrupted repair may have left them.
     remove_folder(&new)?;
-    let old = open_oxigraph(&present, Access::Read).ok();
+    remove_folder(&complete)?;
+    let old = open_oxigraph(&home.join(STORE), Access::Read).ok();
     // Neither store has the lock, so that no commit is recorded before the new one is in place.
     let old =
         old.map(|oxigraph| Store::with_parts(home, iris.clone(), oxigraph, Access::Write, None));
@@ -138,18 +202,25 @@ pub fn rebuild_store(home: &Path, recovered: &[Entry]) -> Result<Vec<LostDataset
     };
     let (entries, mut lost) = store.copy_catalog(old.as_ref(), commits, recovered)?;
     lost.extend(store.copy_content(&entries, old.as_ref())?);
+    let commit = stored.max(recorded) + 1;
+    // Before the folders are renamed: without its number, the new store would seem to lack all commits.
+    store.reset_commit(commit)?;
     // The folder is renamed below: everything must be in its files by then.
     #[cfg(feature = "rocksdb")]
     store.oxigraph.flush()?;
+    // Closed before its name states that it is complete.
     drop((store, old));
-    let damaged = home.join(OLD);
-    remove_folder(&damaged)?;
-    fs::rename(&present, &damaged).map_err(StoreError::io(&present))?;
-    fs::rename(&new, &present).map_err(StoreError::io(&new))?;
-    drop(lock);
-    let store = Store::open_without_check(home, Access::Write, None)?;
-    store.reset_commit(stored.max(recorded) + 1)?;
-    Ok(lost)
+    fs::rename(&new, &complete).map_err(StoreError::io(&new))?;
+    Ok((CommitRecord { commit, base }, lost))
+}
+
+/// Keeps the old store as `store.damaged`, and puts the new one in its place.
+fn replace_store(home: &Path) -> Result<(), StoreError> {
+    let (present, complete, old) = (home.join(STORE), home.join(COMPLETE), home.join(OLD));
+    // That of an earlier repair.
+    remove_folder(&old)?;
+    fs::rename(&present, &old).map_err(StoreError::io(&present))?;
+    fs::rename(&complete, &present).map_err(StoreError::io(&complete))
 }
 
 /// Commits that the old store has, compared with the commit record.
@@ -433,7 +504,7 @@ impl Store {
         }
     }
 
-    /// Restores the damaged files of a dataset version: graph file, counts and fingerprint. Returns the dataset if its graph
+    /// Restores the damaged files of a dataset version: graph file, counts, fingerprint and labels. Returns the dataset if its graph
     /// file cannot be restored exactly.
     pub fn restore_files(&self, entry: &Entry) -> Result<Option<LostDataset>, StoreError> {
         let (id, version) = (&entry.dataset.metadata.id, &entry.version);
@@ -460,11 +531,22 @@ impl Store {
         }
         if labels::read(&self.home, version).is_err() {
             remove_file(&labels::path(&self.home, version))?;
-            let (ReadContent::Complete(graph) | ReadContent::Sample(graph)) =
-                read_content(&self.home, version)?;
-            labels::write(&self.home, version, &MultilingualLabels::from_graph(&graph))?;
+            self.restore_labels(id, version)?;
         }
         Ok(lost)
+    }
+
+    /// Extracts the labels of a dataset version from its content or, if that exceeds memory, from its sample, as the indexer does. Without
+    /// a sample, the version has no labels until it is indexed again.
+    fn restore_labels(&self, id: &DatasetId, version: &str) -> Result<(), StoreError> {
+        let graph = match sample::read(&self.home, version) {
+            Some(sample) => sample,
+            None => match self.open_content_of(id, version)? {
+                StoredContent::InMemory(graph) => graph,
+                StoredContent::Streamed(_) => return Ok(()),
+            },
+        };
+        labels::write(&self.home, version, &MultilingualLabels::from_graph(&graph))
     }
 
     /// Removes a damaged list of past loads, which cannot be restored.
@@ -499,7 +581,8 @@ pub fn find_damaged_store(home: &Path) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-fn remove_file(path: &Path) -> Result<(), StoreError> {
+/// Removes a file, if it exists.
+pub(super) fn remove_file(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io {
             path: path.to_owned(),
@@ -632,6 +715,99 @@ mod tests {
             [store.iris.dataset(&ids[0]).into()],
             "the other description is replaced"
         );
+    }
+
+    fn is_interruption(error: &StoreError) -> bool {
+        matches!(error, StoreError::RepairInterrupted { .. })
+    }
+
+    #[test]
+    fn a_repair_killed_without_a_store_is_undone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let expected = load(folder.path(), &home);
+        undo_interrupted_repair(&home).expect("nothing to undo");
+        write_new_store(&home, &[]).expect("written");
+        assert_eq!(index_only(&home), (vec!["a".to_owned()], 0));
+        // The first of the two steps that replace the store.
+        fs::rename(home.join(STORE), home.join(OLD)).expect("renamed");
+        for access in [Access::Read, Access::Write] {
+            let opened = Store::open(&home, access, None);
+            assert!(
+                opened.is_err_and(|error| is_interruption(&error)),
+                "{access:?}"
+            );
+        }
+        let rebuilt = rebuild_store(&home, &[]).expect_err("no store");
+        let verified = crate::verify_home(&home, &|_, _| ()).expect_err("no store");
+        let moved = crate::change_base(&home, "http://b.org/").expect_err("no store");
+        for error in [rebuilt, verified, moved] {
+            assert!(is_interruption(&error), "{error}");
+        }
+        assert!(!home.join(STORE).exists(), "an empty store hides the loss");
+
+        undo_interrupted_repair(&home).expect("undone");
+        assert!(!home.join(COMPLETE).exists() && !home.join(OLD).exists());
+        assert!(rebuild_store(&home, &[]).expect("rebuilt").is_empty());
+        let store = Store::open(&home, Access::Read, None).expect("repaired");
+        assert_eq!(store.entries().expect("entries"), expected);
+    }
+
+    #[test]
+    fn an_interrupted_change_of_the_base_is_not_undone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        load(folder.path(), &home);
+        fs::rename(home.join(STORE), home.join("store.old")).expect("renamed");
+        for earlier in [OLD, COMPLETE] {
+            fs::create_dir(home.join(earlier)).expect("created");
+        }
+        let mark = r#"{"from":"http://a.org/","to":"http://b.org/","commit":9}"#;
+        fs::write(home.join("rebase.json"), mark).expect("written");
+        let error = undo_interrupted_repair(&home).expect_err("another command");
+        assert!(matches!(error, StoreError::RebaseInterrupted { .. }));
+        assert!(!home.join(STORE).exists());
+    }
+
+    #[test]
+    fn a_new_store_has_the_next_commit_before_it_replaces_the_old_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        load(folder.path(), &home);
+        let before = CommitRecord::read(&home).expect("read").expect("a record");
+        let (record, _) = write_new_store(&home, &[]).expect("written");
+        assert_eq!(record.commit, before.commit + 1);
+        // A process killed here leaves the former record.
+        replace_store(&home).expect("replaced");
+        let store = Store::open(&home, Access::Read, None).expect("no commit is missing");
+        assert_eq!(store.read_commit().expect("read"), record.commit);
+    }
+
+    #[test]
+    fn labels_are_restored_without_a_graph_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        let label = "http://www.w3.org/2000/01/rdf-schema#label";
+        // The store does not keep the lexical form of the number.
+        let dump = format!("<e:a> <{label}> \"lake\"@en, \"See\"@de ; <e:p> 01 .");
+        fs::write(folder.path().join("catalog.ttl"), CATALOG).expect("written");
+        fs::write(folder.path().join("a.ttl"), dump).expect("written");
+        let store = Store::open(&home, Access::Write, None).expect("a home");
+        let catalog = Catalog::read(&folder.path().join("catalog.ttl")).expect("a catalogue");
+        Loader::new(&store).load(catalog, &|_| ()).expect("loaded");
+        let entry = store.entries().expect("entries").remove(0);
+        let expected = MultilingualLabels::from_graph(&store.content(&entry).expect("content"));
+        assert_eq!(expected.resources.len(), 1);
+        for file in [
+            labels::path(&home, &entry.version),
+            graph_file::path(&home, &entry.version),
+        ] {
+            fs::write(file, "damaged").expect("written");
+        }
+        let lost = store.restore_files(&entry).expect("restored");
+        assert_eq!(lost, Some(LostDataset::new(&entry, Lost::LexicalForms)));
+        let labels = labels::read(&home, &entry.version).expect("read");
+        assert_eq!(labels, Some(expected));
     }
 
     #[test]

@@ -81,6 +81,15 @@ impl DamagedPart {
         }
     }
 
+    /// Returns true for the files of a dataset version, which [`Store::restore_files`] makes again.
+    #[must_use]
+    pub fn is_version_file(self) -> bool {
+        matches!(
+            self,
+            Self::GraphFile | Self::Counts | Self::Fingerprint | Self::Labels
+        )
+    }
+
     /// Returns true if the store must be rebuilt.
     #[must_use]
     pub fn is_store(self) -> bool {
@@ -142,7 +151,7 @@ pub struct Verification {
 /// datasets read and of all datasets.
 ///
 /// # Errors
-/// If there is no home, a change of its base was interrupted, or another process writes it.
+/// If there is no home, a change of its base or a repair was interrupted, or another process writes it.
 pub fn verify_home(
     home: &Path,
     on_progress: &dyn Fn(usize, usize),

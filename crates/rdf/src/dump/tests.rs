@@ -222,6 +222,24 @@ fn turtle_recovers_statement_by_statement() {
             &[2, 3],
         ),
         (
+            "broken base",
+            "@base \"http://f/\" .\n<a> e:p e:b , e:c .\ne:a e:p e:b , <c> .\n@base <http://e/> .\n<z> e:p <b> .",
+            &["a p b", "z p b"],
+            &[2, 3, 4],
+        ),
+        (
+            "broken base without dot",
+            "BASE http://f/\n<a> e:p e:b .\nBASE <g/>\n<a> e:p e:b .\nBASE <http://e/>\n<z> e:p <b> .",
+            &["z p b"],
+            &[2, 3, 4, 5],
+        ),
+        (
+            "broken version",
+            "@base <http://e/> .\n@version 1.2 .\n<a> e:p <b> .",
+            &["a p b"],
+            &[3],
+        ),
+        (
             "directive without dot",
             "@prefix f: <http://e/>\nf:a e:p f:b .",
             &["a p b"],

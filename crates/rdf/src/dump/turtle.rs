@@ -13,6 +13,8 @@
 //! * the valid objects (between `,`) of a broken predicate list, with its predicate. A collection, a blank node property
 //!   list, a triple term, or an object with its annotations is one object, so it is kept or skipped as a whole.
 //!
+//! After a broken directive, its prefix or the base has no meaning until the next valid one: statements that need it are skipped.
+//!
 //! A document that ends within a statement or a graph is read to its end, and reported as truncated: the rest may be missing.
 //!
 //! Quoted triples of RDF-star (`<< s p o >>`) are reified triples of RDF 1.2, and are read as such.
@@ -490,6 +492,7 @@ fn count_newlines(text: &[u8]) -> u64 {
 
 /// Current prefixes and base.
 struct Declarations {
+    /// `None` after a broken directive, until the next valid one: relative IRIs are then errors.
     base: Option<String>,
     prefixes: FxHashMap<String, String>,
 }
@@ -1023,17 +1026,23 @@ impl Document<'_, '_> {
             );
             if let Err(error) = result {
                 self.skip(line, &error, source);
-                // The former meaning of the prefix would be wrong from here on.
-                let name = directive.prefix.trim_end_matches(':');
-                // The directive of a base has no prefix, and leaves the prefixes unchanged.
-                if !directive.prefix.is_empty() {
-                    self.declared.prefixes.remove(name);
-                }
-                self.template = None;
+                self.forget_declaration(&directive);
             }
             start = end;
         }
         start
+    }
+
+    /// Removes the former meaning of a prefix or base with a broken directive: it would be wrong from here on. Statements that need it are
+    /// then skipped and reported.
+    fn forget_declaration(&mut self, directive: &Directive) {
+        if directive.is_base {
+            self.declared.base = None;
+        } else if !directive.prefix.is_empty() {
+            let name = directive.prefix.trim_end_matches(':');
+            self.declared.prefixes.remove(name);
+        }
+        self.template = None;
     }
 
     /// Reads one statement, given by its elements. The valid parts of a broken statement are kept.
@@ -1140,6 +1149,8 @@ fn has_formula(triple: &Triple, formulas: &FxHashSet<BlankNode>) -> bool {
 struct Directive {
     /// Declared prefix with its colon; empty for a base or version.
     prefix: String,
+    /// If true, it declares the base.
+    is_base: bool,
     end: usize,
     lacks_dot: bool,
 }
@@ -1154,7 +1165,8 @@ impl Directive {
         };
         let is_prefix = name.eq_ignore_ascii_case(b"prefix");
         let is_version = name.eq_ignore_ascii_case(b"version");
-        if !is_prefix && !is_version && !name.eq_ignore_ascii_case(b"base") {
+        let is_base = name.eq_ignore_ascii_case(b"base");
+        if !is_prefix && !is_version && !is_base {
             return None;
         }
         let iri = 1 + usize::from(is_prefix);
@@ -1172,6 +1184,7 @@ impl Directive {
                 .map(|place| elements[0].end + place);
             return Some(Self {
                 prefix,
+                is_base,
                 end: line_end.filter(|_| !at).unwrap_or(text.len()),
                 lacks_dot: false,
             });
@@ -1181,6 +1194,7 @@ impl Directive {
         let end = elements[iri + usize::from(at && has_dot)].end;
         Some(Self {
             prefix,
+            is_base,
             end,
             lacks_dot: at && !has_dot,
         })

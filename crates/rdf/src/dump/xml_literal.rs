@@ -81,13 +81,13 @@ impl CanonicalWriter {
             .to_owned();
         let mut sorted = Vec::new();
         for (key, value) in attributes {
-            let namespace = match key.split_once(':') {
-                Some((prefix, _)) => self.namespace(prefix)?.to_owned(),
-                None => String::new(),
+            let (namespace, local) = match key.split_once(':') {
+                Some((prefix, local)) => (self.namespace(prefix)?.to_owned(), local.to_owned()),
+                None => (String::new(), key.clone()),
             };
-            sorted.push((namespace, key, value));
+            sorted.push(((namespace, local), key, value));
         }
-        // By namespace, then by name. Attributes without a namespace come first.
+        // By namespace, then by local name (Canonical XML 1.0, section 2.2). Attributes without a namespace come first.
         sorted.sort();
         sorted.dedup_by(|one, other| one.1 == other.1);
         let mut used: Vec<String> = sorted
@@ -206,6 +206,11 @@ mod tests {
             (
                 "<p xmlns:r=\"http://e/r\"/> &amp; <q xmlns:r=\"http://e/r\" r:z='1' b='<&quot;' a='x'><r:s/></q>",
                 "<p></p> &amp; <q xmlns:r=\"http://e/r\" a=\"x\" b=\"&lt;&quot;\" r:z=\"1\"><r:s></r:s></q>",
+            ),
+            // Sorted by local name, not by prefix: both prefixes have one namespace.
+            (
+                "<q xmlns:r='http://e/r' xmlns:s='http://e/r' r:z='1' s:y='2'/>",
+                "<q xmlns:r=\"http://e/r\" xmlns:s=\"http://e/r\" s:y=\"2\" r:z=\"1\"></q>",
             ),
             (
                 "<a xmlns=\"http://e/1\"><b xmlns=\"\"><c xml:lang='de'/></b><!-- d --></a>",
