@@ -117,13 +117,13 @@ pub(super) fn contained_files(graph: &TripleGraph) -> FxHashSet<TermId> {
     links.map(|triple| triple.subject).collect()
 }
 
-/// Returns the number of bytes of a size such as `1.5 MB`, `12 KiB` or `1024`.
+/// Returns the number of bytes of a size such as `1.5 MB`, `1,5 MB`, `12 KiB` or `1024`.
 pub(super) fn size_in_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',')
         .unwrap_or(text.len());
-    let number: f64 = text[..end].replace(',', "").parse().ok()?;
+    let number = parse_decimal(&text[..end])?;
     let unit = text[end..].trim().to_ascii_lowercase();
     let factor: f64 = match unit.as_str() {
         "" | "b" | "byte" | "bytes" => 1.0,
@@ -142,6 +142,47 @@ pub(super) fn size_in_bytes(text: &str) -> Option<u64> {
     let bytes = (number * factor).round();
     // The range excludes NaN and keeps the cast below 2^63.
     (0.0..9e18).contains(&bytes).then_some(bytes as u64)
+}
+
+/// Returns the number of a text of digits, points and commas, such as `1.5`, `1,5`, `1,234` or `1,234.5`. Commas before groups of three
+/// digits separate thousands; any other comma is a decimal comma. `None` if the marks contradict each other.
+fn parse_decimal(text: &str) -> Option<f64> {
+    if is_grouped(text, ',') {
+        return text.replace(',', "").parse().ok();
+    }
+    let Some(place) = text.rfind(['.', ',']) else {
+        return text.parse().ok();
+    };
+    // The last mark is that of the decimals, and the other one separates thousands.
+    let (integer, fraction) = (&text[..place], &text[place + 1..]);
+    let separator = if text[place..].starts_with(',') {
+        '.'
+    } else {
+        ','
+    };
+    let integer = if is_grouped(integer, separator) {
+        integer.replace(separator, "")
+    } else {
+        integer.to_owned()
+    };
+    format!("{integer}.{fraction}").parse().ok()
+}
+
+/// Returns true for an integer whose groups of three digits have a separator between them, such as `1,234,567`.
+fn is_grouped(text: &str, separator: char) -> bool {
+    let Some((first, rest)) = text.split_once(separator) else {
+        return false;
+    };
+    // A number of thousands does not begin with a zero: `0,125` is an eighth.
+    let has_first = matches!(first.len(), 1..=3) && !first.starts_with('0') && is_digits(first);
+    has_first
+        && rest
+            .split(separator)
+            .all(|group| group.len() == 3 && is_digits(group))
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Removes the language tag of a literal.
@@ -224,6 +265,16 @@ mod tests {
             ("1.5 MB", Some(1_500_000)),
             ("12KiB", Some(12_288)),
             ("1,234 bytes", Some(1234)),
+            ("1,234,567 B", Some(1_234_567)),
+            ("1,234.5 kB", Some(1_234_500)),
+            ("1,5 MB", Some(1_500_000)),
+            ("12,25 KB", Some(12_250)),
+            ("1.234,5 kB", Some(1_234_500)),
+            ("0,125 kB", Some(125)),
+            ("1234,567 kB", Some(1_234_567)),
+            ("1,50,000 B", None),
+            ("1,234,5 B", None),
+            (",", None),
             ("large", None),
             ("", None),
             ("-1 B", None),

@@ -122,10 +122,10 @@ pub(super) fn write_record(
         let title = title
             .and_then(|title| title.get("title"))
             .and_then(scalar_text);
-        return Err(EntryFault::Ignored(format!(
-            "ignored: {:?} is a resource of the type `{general}`, not a dataset",
-            title.unwrap_or_default()
-        )));
+        let title = title.unwrap_or_default();
+        let reason =
+            format!("ignored: {title:?} is a resource of the type `{general}`, not a dataset");
+        return Err(EntryFault::from_type(general, reason));
     }
     let doi = take_text(&mut record, "doi").or_else(|| doi_of(&mut record));
     let iri = doi.as_deref().map(doi_iri);

@@ -761,11 +761,13 @@ impl DcatBuilder {
         }
     }
 
-    /// Adds a period of time.
+    /// Adds a period of time. Two open ends are an additional property, because DCAT has periods with dates only.
     pub(super) fn period(&mut self, subject: &Subject, start: Option<&str>, end: Option<&str>) {
-        let [start, end] = [start, end].map(|bound| bound.filter(|bound| is_known_bound(bound)));
+        let ends = [start, end].map(|bound| bound.filter(|bound| !is_placeholder(bound)));
+        let [start, end] = ends.map(|bound| bound.filter(|bound| is_known_bound(bound)));
         if start.is_none() && end.is_none() {
-            return;
+            let open: Vec<&str> = ends.into_iter().flatten().collect();
+            return self.extra(subject, "temporal", &Value::from(open.join("/")));
         }
         let period = self.part(subject, dcterms::TEMPORAL, dcterms::PERIOD_OF_TIME);
         for (property, bound) in [(dcat::START_DATE, start), (dcat::END_DATE, end)] {
@@ -817,18 +819,17 @@ impl DcatBuilder {
         }
     }
 
-    /// Adds an interval of two dates as a period, and any other text as it is.
+    /// Adds an interval of two dates, of which one may be open, as a period, and any other text as it is.
     fn add_interval(&mut self, slot: Slot<'_>, text: &str) {
-        let ends = text
-            .split_once('/')
-            .map(|(start, end)| (start.trim(), end.trim()));
-        // A lone `/` is no period. A date has at least the four digits of its year.
-        match ends.filter(|(start, end)| {
-            is_date_or_open(start) && is_date_or_open(end) && start.len() + end.len() >= 4
-        }) {
-            Some((start, end)) => self.period(slot.subject, Some(start), Some(end)),
-            None => self.add_resource(slot, text),
+        if let Some((start, end)) = text.split_once('/') {
+            let (start, end) = (start.trim(), end.trim());
+            let is_interval = is_date_or_open(start) && is_date_or_open(end);
+            // Without a date, as in `../..`, a period would have no statement.
+            if is_interval && (is_known_bound(start) || is_known_bound(end)) {
+                return self.period(slot.subject, Some(start), Some(end));
+            }
         }
+        self.add_resource(slot, text);
     }
 
     /// Adds places: IRIs, names, geometries, boxes, or objects with them.

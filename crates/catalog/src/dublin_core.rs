@@ -68,10 +68,10 @@ pub(super) fn write(
         .any(|kind| DATASETS.contains(&kind.to_ascii_lowercase().as_str()));
     if !types.is_empty() && !is_dataset {
         let title = record.text_at("title").unwrap_or_default();
-        return Err(EntryFault::Ignored(format!(
-            "ignored: {title:?} is a resource of the type `{}`, not a dataset",
-            types[0]
-        )));
+        let kind = &types[0];
+        let reason =
+            format!("ignored: {title:?} is a resource of the type `{kind}`, not a dataset");
+        return Err(EntryFault::from_type(kind, reason));
     }
     let identifiers: Vec<String> = record
         .take("identifier")

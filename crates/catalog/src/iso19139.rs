@@ -6,9 +6,11 @@
 
 use super::addresses::{Address, parse_address};
 use super::dcat_builder::{DcatBuilder, FieldKind, Object, Subject};
+use super::json_entries::EntryFault;
 use super::languages::language_tag;
 use super::xml_tree::Element;
 use super::{Dataset, DatasetId, dcat as reader};
+use lodeseek_rdf::terminological_language_code;
 use lodeseek_rdf::vocab::{dcat, dcterms, foaf, geodcatap, org, prov, rdfs, skos, vcard};
 use oxrdf::NamedNode;
 use serde_json::{Value, json};
@@ -74,14 +76,6 @@ const TECHNICAL: [&str; 12] = [
     "uom",
 ];
 
-/// Outcome of a record.
-pub(super) enum Record {
-    /// A dataset, with the problems of its values.
-    Dataset(Box<Dataset>, Vec<String>),
-    /// A record that describes no dataset, and the reason.
-    Ignored(String),
-}
-
 /// Returns true if an element is a record.
 pub(super) fn is_record(element: &Element) -> bool {
     let name = &*element.name;
@@ -104,8 +98,8 @@ pub(super) fn file_identifier(record: &Element) -> Option<String> {
     own.iter().find_map(|path| text_of(record.at(path)?))
 }
 
-/// Reads a record.
-pub(super) fn read(mut record: Element) -> Result<Record, String> {
+/// Reads a record. Returns the dataset, with the problems of its values.
+pub(super) fn read(mut record: Element) -> Result<(Dataset, Vec<String>), EntryFault> {
     // ISO 19115 requires a level only of records about other things than datasets.
     let level = [
         "hierarchyLevel",
@@ -116,9 +110,8 @@ pub(super) fn read(mut record: Element) -> Result<Record, String> {
     .find_map(|level| code_of(&level))
     .unwrap_or_else(|| "dataset".to_owned());
     if !LEVELS.contains(&level.as_str()) {
-        return Ok(Record::Ignored(format!(
-            "ignored: a record of the level `{level}`, not a dataset"
-        )));
+        let reason = format!("ignored: a record of the level `{level}`, not a dataset");
+        return Err(EntryFault::from_type(&level, reason));
     }
     let identifier = file_identifier(&record);
     let id = identifier.as_deref().and_then(DatasetId::from_text);
@@ -129,10 +122,10 @@ pub(super) fn read(mut record: Element) -> Result<Record, String> {
     let node = classes
         .iter()
         .find_map(|class| reader::instances_of(&graph, class).next())
-        .ok_or("the record has no identification section")?;
+        .ok_or_else(|| "the record has no identification section".to_owned())?;
     let (dataset, problem) = reader::read_entry(&graph, node, id)?;
     problems.extend(problem);
-    Ok(Record::Dataset(Box::new(dataset), problems))
+    Ok((dataset, problems))
 }
 
 /// Reader of one record.
@@ -362,9 +355,12 @@ impl<'b> IsoReader<'b> {
         }
     }
 
+    /// Adds a language. The authority table has the terminological codes of ISO 639-2, records often the bibliographic ones.
     fn language(&mut self, node: &Subject, code: &str) {
         let is_code = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_alphabetic());
         if is_code {
+            let code = code.to_ascii_lowercase();
+            let code = terminological_language_code(&code).unwrap_or(&code);
             let iri = format!("{AUTHORITY}language/{}", code.to_ascii_uppercase());
             self.builder.resource(node, dcterms::LANGUAGE, &iri);
         } else {
@@ -586,7 +582,14 @@ impl<'b> IsoReader<'b> {
         let descriptions = extent.take("description");
         let mut elements = Vec::new();
         for mut element in extent.take("geographicElement") {
-            elements.append(&mut element.take_elements());
+            for area in element.take_elements() {
+                if is_excluded_area(&area) {
+                    let message = "an excluded area, which is no coverage; its values are additional properties";
+                    self.keep_values(&area, node, message);
+                } else {
+                    elements.push(area);
+                }
+            }
         }
         if !descriptions.is_empty() || !elements.is_empty() {
             let location = self.builder.part(node, dcterms::SPATIAL, dcterms::LOCATION);
@@ -620,7 +623,9 @@ impl<'b> IsoReader<'b> {
         }
     }
 
+    /// Adds an area that the data cover.
     fn geographic_element(&mut self, element: &mut Element, location: &Subject, node: &Subject) {
+        // Areas that are not excluded are included, which needs no statement.
         element.take("extentTypeCode");
         match &*element.name {
             "EX_GeographicBoundingBox" => {
@@ -1154,18 +1159,29 @@ impl<'b> IsoReader<'b> {
 
     /// Keeps the values that are left in a section, and reports the section.
     fn rest(&mut self, section: &Element, node: &Subject) {
+        let message =
+            "a section without a property in GeoDCAT-AP; its values are additional properties";
+        self.keep_values(section, node, message);
+    }
+
+    /// Adds the values of a section as additional properties, and reports the section with a message.
+    fn keep_values(&mut self, section: &Element, node: &Subject, message: &str) {
         let leaves = section.leaves(&|name| !TECHNICAL.contains(&name));
         if leaves.is_empty() {
             return;
         }
-        let message =
-            "a section without a property in GeoDCAT-AP; its values are additional properties";
         self.builder
             .problem(&section.name, message, &leaves[0].path);
         for leaf in leaves {
             self.builder.extra(node, &leaf.path, &json!(leaf.text));
         }
     }
+}
+
+/// Returns true if the data do not cover the area of a geographic element (ISO 19115, `extentTypeCode`).
+fn is_excluded_area(element: &Element) -> bool {
+    let code = element.at("extentTypeCode").and_then(text_of);
+    code.is_some_and(|code| code == "0" || code.eq_ignore_ascii_case("false"))
 }
 
 /// Returns the text of an element: a string, the text of an anchor, a code, a number, or its own.
@@ -1262,4 +1278,103 @@ fn reference_system(text: &str) -> Option<String> {
         .take_while(char::is_ascii_digit)
         .collect();
     (!number.is_empty()).then(|| format!("http://www.opengis.net/def/crs/EPSG/0/{number}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Iris, xml_tree};
+
+    /// Reads a record with these elements in its identification section.
+    fn read_record(elements: &str) -> (Vec<String>, Vec<String>) {
+        let text = format!(
+            "<gmd:MD_Metadata xmlns:gmd=\"http://www.isotc211.org/2005/gmd\" xmlns:gco=\"http://www.isotc211.org/2005/gco\">\
+             <gmd:fileIdentifier><gco:CharacterString>fens</gco:CharacterString></gmd:fileIdentifier>\
+             <gmd:identificationInfo><gmd:MD_DataIdentification>\
+             <gmd:citation><gmd:CI_Citation><gmd:title><gco:CharacterString>Fens</gco:CharacterString></gmd:title></gmd:CI_Citation></gmd:citation>\
+             {elements}</gmd:MD_DataIdentification></gmd:identificationInfo>\
+             </gmd:MD_Metadata>"
+        );
+        let record = xml_tree::parse(&text).expect("a tree");
+        let (dataset, problems) = read(record).expect("a dataset");
+        let triples = reader::to_triples(&dataset, &Iris::default());
+        (triples.iter().map(ToString::to_string).collect(), problems)
+    }
+
+    #[test]
+    fn languages_have_the_codes_of_the_authority_table() {
+        for (code, expected) in [
+            ("ger", "DEU"),
+            ("fre", "FRA"),
+            ("GER", "DEU"),
+            ("deu", "DEU"),
+            ("nds", "NDS"),
+            ("roa", "ROA"),
+        ] {
+            let element = format!(
+                "<gmd:language><gmd:LanguageCode codeList=\"x\" codeListValue=\"{code}\"/></gmd:language>"
+            );
+            let (triples, problems) = read_record(&element);
+            let end =
+                format!("<http://purl.org/dc/terms/language> <{AUTHORITY}language/{expected}>");
+            assert!(
+                triples.iter().any(|triple| triple.ends_with(&end)),
+                "{code}: {triples:#?}"
+            );
+            assert!(problems.is_empty(), "{code}: {problems:?}");
+        }
+    }
+
+    /// Returns an extent with a box whose `extentTypeCode` is `code`, or missing.
+    fn box_extent(code: Option<&str>) -> String {
+        let code = code.map(|code| {
+            format!("<gmd:extentTypeCode><gco:Boolean>{code}</gco:Boolean></gmd:extentTypeCode>")
+        });
+        let sides = [
+            ("westBoundLongitude", "8"),
+            ("eastBoundLongitude", "9"),
+            ("southBoundLatitude", "53"),
+            ("northBoundLatitude", "54"),
+        ]
+        .map(|(name, degrees)| {
+            format!("<gmd:{name}><gco:Decimal>{degrees}</gco:Decimal></gmd:{name}>")
+        })
+        .concat();
+        format!(
+            "<gmd:extent><gmd:EX_Extent><gmd:geographicElement><gmd:EX_GeographicBoundingBox>{}{sides}\
+             </gmd:EX_GeographicBoundingBox></gmd:geographicElement></gmd:EX_Extent></gmd:extent>",
+            code.unwrap_or_default()
+        )
+    }
+
+    #[test]
+    fn excluded_areas_are_no_coverage() {
+        for code in [None, Some("true"), Some("1")] {
+            let (triples, problems) = read_record(&box_extent(code));
+            let text = triples.join("\n");
+            assert!(
+                text.contains("dcat#bbox> \"POLYGON((8 54,9 54,9 53,8 53,8 54))\""),
+                "{code:?}: {text}"
+            );
+            assert!(problems.is_empty(), "{code:?}: {problems:?}");
+        }
+        for code in ["false", "0"] {
+            let (triples, problems) = read_record(&box_extent(Some(code)));
+            let text = triples.join("\n");
+            assert!(
+                !text.contains("dcat#bbox>") && !text.contains("dc/terms/spatial>"),
+                "{code}: {text}"
+            );
+            assert!(
+                text.contains("\"EX_GeographicBoundingBox/extentTypeCode/Boolean\"")
+                    && text.contains("\"EX_GeographicBoundingBox/westBoundLongitude/Decimal\""),
+                "{code}: {text}"
+            );
+            assert_eq!(problems.len(), 1, "{code}: {problems:?}");
+            assert!(
+                problems[0].starts_with("EX_GeographicBoundingBox: an excluded area"),
+                "{code}: {problems:?}"
+            );
+        }
+    }
 }

@@ -13,8 +13,21 @@ use std::path::Path;
 pub(super) enum EntryFault {
     /// The portal does not list the entry as a dataset: a dataset of this id is delisted.
     Ignored(String),
+    /// The entry describes a data service, which is no dataset.
+    Service(String),
     /// The entry cannot be read.
     Unreadable(String),
+}
+
+impl EntryFault {
+    /// Creates the fault of an entry whose declared type is not that of a dataset.
+    pub(super) fn from_type(kind: &str, reason: String) -> Self {
+        if kind.eq_ignore_ascii_case("service") {
+            Self::Service(reason)
+        } else {
+            Self::Ignored(reason)
+        }
+    }
 }
 
 impl From<String> for EntryFault {
@@ -72,6 +85,10 @@ pub(super) fn add_entry(
             problems
         }
         Err(EntryFault::Ignored(reason)) => vec![reason],
+        Err(EntryFault::Service(reason)) => {
+            catalog.other_resources.services += 1;
+            vec![reason]
+        }
         Err(EntryFault::Unreadable(reason)) => {
             catalog.unreadable_entries += 1;
             vec![reason]
@@ -111,4 +128,24 @@ fn find_root(graph: &TripleGraph) -> Option<TermId> {
     reader::instances_of(graph, dcat::DATASET)
         .next()
         .filter(|&node| !matches!(graph.term(node), TermRef::Literal { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn reject_entry(entry: &Object, _: &mut DcatBuilder) -> Result<Option<DatasetId>, EntryFault> {
+        let kind = first_scalar(entry, &["type"]).unwrap_or_default();
+        Err(EntryFault::from_type(&kind, "ignored".to_owned()))
+    }
+
+    #[test]
+    fn services_are_counted() {
+        let entries = [json!({"type": "Service"}), json!({"type": "software"})];
+        let catalog = read_entries(&entries, Path::new("records.json"), reject_entry);
+        assert_eq!(catalog.other_resources.services, 1);
+        assert_eq!(catalog.problems.len(), 2, "{:?}", catalog.problems);
+        assert_eq!(catalog.unreadable_entries, 0);
+    }
 }

@@ -255,3 +255,29 @@ fn keys_beside_a_list_are_reported() {
         "{problems:?}"
     );
 }
+
+#[test]
+fn no_dialect_loses_an_interval_without_a_date() {
+    for (interval, property, value) in [
+        ("../..", "dc/terms/temporal", "\"../..\""),
+        ("*/*", "dc/terms/temporal", "\"*/*\""),
+        ("2010/..", "dcat#startDate", "\"2010\""),
+        ("../2015", "dcat#endDate", "\"2015\""),
+    ] {
+        let entry = json!([{"dataset_id": "x", "title": "Mills", "temporal": interval}]);
+        let catalog = read("list.json", &entry.to_string());
+        let lines = description(&catalog.datasets[0]);
+        let is_stated = lines
+            .lines()
+            .any(|line| line.contains(&format!("{property}> {value}")));
+        assert!(is_stated, "{interval}: {lines}");
+    }
+    let record = json!({"type": "Feature", "id": "mills", "geometry": null, "conformsTo":
+        ["http://www.opengis.net/spec/ogcapi-records-1/1.0/req/record-core"],
+        "time": {"interval": ["..", ".."]},
+        "properties": {"type": "dataset", "title": "Mills"}, "links": []});
+    let catalog = read("record.json", &record.to_string());
+    assert_eq!(catalog.dialect, Dialect::OgcRecords);
+    let lines = description(&catalog.datasets[0]);
+    assert!(lines.contains("schema.org/value> \"../..\""), "{lines}");
+}

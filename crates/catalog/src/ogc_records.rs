@@ -211,9 +211,8 @@ fn write_entry(
             .iter()
             .any(|other| kind.eq_ignore_ascii_case(other))
     }) {
-        return Err(EntryFault::Ignored(format!(
-            "ignored: a record of the type `{kind}`, not a dataset"
-        )));
+        let reason = format!("ignored: a record of the type `{kind}`, not a dataset");
+        return Err(EntryFault::from_type(kind, reason));
     }
     let mut identifiers = Vec::new();
     for identifier in into_list(properties.remove("externalIds")) {

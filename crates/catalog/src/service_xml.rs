@@ -388,7 +388,7 @@ impl<'f, 'p> RecordReader<'f, 'p> {
         let read = if &*payload.namespace == rdf::NAMESPACE || is_dcat(&payload.namespace) {
             self.rdf(&payload, identifier)
         } else if iso19139::is_record(&payload) {
-            read_iso(payload)
+            iso19139::read(payload).map(|read| vec![read])
         } else if payload.namespace.contains("datacite.org/") {
             datacite_record(payload, identifier)
         } else if dublin_core::is_record(&payload) {
@@ -416,9 +416,11 @@ impl<'f, 'p> RecordReader<'f, 'p> {
                 keys
             }
             Err(EntryFault::Ignored(reason)) => {
-                if reason.contains("level `service`") {
-                    self.catalog.other_resources.services += 1;
-                }
+                self.report(identifier, reason);
+                Vec::new()
+            }
+            Err(EntryFault::Service(reason)) => {
+                self.catalog.other_resources.services += 1;
                 self.report(identifier, reason);
                 Vec::new()
             }
@@ -510,13 +512,6 @@ fn record_page(records: Vec<RecordHeader>) -> RecordPage {
         expiration: None,
         response_date: None,
         records,
-    }
-}
-
-fn read_iso(payload: Element) -> Result<Datasets, EntryFault> {
-    match iso19139::read(payload)? {
-        iso19139::Record::Dataset(dataset, problems) => Ok(vec![(*dataset, problems)]),
-        iso19139::Record::Ignored(reason) => Err(EntryFault::Ignored(reason)),
     }
 }
 
@@ -629,4 +624,34 @@ fn read_capabilities(root: &Element) -> CswCapabilities {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_counted_by_their_level() {
+        let text = "<csw:GetRecordsResponse xmlns:csw=\"http://www.opengis.net/cat/csw/2.0.2\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\" \
+            xmlns:gmd=\"http://www.isotc211.org/2005/gmd\" xmlns:gco=\"http://www.isotc211.org/2005/gco\">\
+            <csw:SearchStatus timestamp=\"2026-01-01T00:00:00Z\"/>\
+            <csw:SearchResults numberOfRecordsMatched=\"3\" nextRecord=\"0\">\
+            <gmd:MD_Metadata>\
+            <gmd:fileIdentifier><gco:CharacterString>map</gco:CharacterString></gmd:fileIdentifier>\
+            <gmd:hierarchyLevel><gmd:MD_ScopeCode codeList=\"x\" codeListValue=\"service\"/></gmd:hierarchyLevel>\
+            </gmd:MD_Metadata>\
+            <csw:Record><dc:identifier>tool</dc:identifier><dc:title>Records of the level `service`</dc:title><dc:type>software</dc:type></csw:Record>\
+            <csw:Record><dc:identifier>fens</dc:identifier><dc:title>Fens</dc:title><dc:type>dataset</dc:type></csw:Record>\
+            </csw:SearchResults></csw:GetRecordsResponse>";
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("records.xml");
+        std::fs::write(&path, text).expect("written");
+        let catalog = Catalog::read(&path).expect("a catalogue");
+        assert_eq!(catalog.datasets.len(), 1, "{:?}", catalog.problems);
+        assert_eq!(
+            catalog.other_resources.services, 1,
+            "{:?}",
+            catalog.problems
+        );
+    }
 }

@@ -297,7 +297,7 @@ impl Run<'_, '_> {
             max_pages,
         );
         let mut counts = ItemCounts::default();
-        counts.add(source, &first, fetched)?;
+        counts.add(source, &fetched.file.address, &first, fetched)?;
         let mut undescribed = linked_datasets(&first);
         // Without `f=json`, pygeoapi answers a request for RDF with a description of the page in schema.org.
         let purpose = match first.dialect {
@@ -338,7 +338,7 @@ impl Run<'_, '_> {
                         );
                         continue;
                     }
-                    counts.add(source, &catalog, &fetched)?;
+                    counts.add(source, &address, &catalog, &fetched)?;
                     let mut next = following_pages(&catalog, &fetched).to_vec();
                     // Catalogues of STAC are a graph, in which several lead to one collection. In a list, that is a loop.
                     if catalog.dialect == Dialect::Stac && catalog.datasets.len() <= 1 {
@@ -475,7 +475,7 @@ pub(super) fn error_reason(error: &CatalogError) -> String {
 /// Numbers of the records that the pages of OGC API Records list.
 #[derive(Default)]
 struct ItemCounts {
-    /// Number of records before a page, by its address.
+    /// Number of records before a page, by the address that is requested. Redirects may lead to another one.
     before: BTreeMap<String, u64>,
 }
 
@@ -488,10 +488,11 @@ struct ItemPage {
 }
 
 impl ItemCounts {
-    /// Adds a page. A last page that states more records than all pages have is a failure of the source.
+    /// Adds the page of a requested address. A last page that states more records than all pages have is a failure of the source.
     fn add(
         &mut self,
         source: &mut Source,
+        address: &str,
         catalog: &Catalog,
         fetched: &FetchedFile,
     ) -> Result<(), HarvestError> {
@@ -502,7 +503,6 @@ impl ItemCounts {
         let Ok(page) = serde_json::from_reader::<_, ItemPage>(BufReader::new(file)) else {
             return Ok(());
         };
-        let address = &fetched.file.address;
         let listed = self.before.remove(address).unwrap_or(0) + page.features.len() as u64;
         let next = following_pages(catalog, fetched);
         for page in next {

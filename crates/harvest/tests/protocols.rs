@@ -1614,6 +1614,47 @@ fn a_collection_that_counts_more_records_than_its_pages_have() {
 }
 
 #[test]
+fn records_behind_redirects_are_counted() {
+    let (portal, stage) = staged(|asked, stage| {
+        let base = format!("http://{}", asked.header("host").unwrap_or_default());
+        let count = if stage == 0 { 3 } else { 2 };
+        let page = |names: &[&str], next: Option<&str>| {
+            let features: Vec<_> = names
+                .iter()
+                .map(|name| serde_json::json!({"type": "Feature", "id": name, "geometry": null, "properties": {"type": "dataset", "title": name}}))
+                .collect();
+            let links: Vec<_> = next
+                .iter()
+                .map(|path| serde_json::json!({"rel": "next", "type": "application/geo+json", "href": format!("{base}{path}")}))
+                .collect();
+            Reply::json(
+                &serde_json::json!({"type": "FeatureCollection", "features": features, "numberMatched": count, "links": links}),
+            )
+        };
+        match asked.path.as_str() {
+            "/items" => page(&["a"], Some("/items?offset=1")),
+            "/items?offset=1" => {
+                Reply::status(302).with_header("Location", &format!("{base}/pages/2"))
+            }
+            "/pages/2" if stage == 0 => page(&["b"], Some("/items?offset=2")),
+            "/pages/2" => page(&["b"], None),
+            "/items?offset=2" => {
+                Reply::status(302).with_header("Location", &format!("{base}/pages/3"))
+            }
+            _ => page(&["c"], None),
+        }
+    });
+    let (folder, mut heap) = (folder(), Heap::default());
+    let report = again(&portal, "/items", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!(heap.titles.len(), 3);
+    *stage.lock().expect("unharmed") = 1;
+    let report = again(&portal, "/items", &folder, &mut heap);
+    assert!(report.is_clean(), "{}", reasons(&report));
+    assert_eq!((heap.titles.len(), counted(&report)[3]), (2, 1));
+}
+
+#[test]
 fn the_iri_of_a_distribution_may_be_that_of_its_file() {
     let portal = Portal::start(|asked| match asked.path.as_str() {
         "/" => Reply::turtle(format!(

@@ -62,7 +62,7 @@ const NAMES: [(&str, &[&str], &str); 56] = [
     ("zh", &["zho", "chi"], "Chinese"),
 ];
 
-/// Codes of ISO 639-1, each with its codes of ISO 639-2.
+/// Codes of ISO 639-1, each with its codes of ISO 639-2, of which the terminological one is first.
 const CODES: &str = "aa aar|ab abk|ae ave|af afr|ak aka|am amh|an arg|ar ara|as asm|av ava|ay aym|az aze|ba bak|be bel|bg bul|\
     bh bih|bi bis|bm bam|bn ben|bo bod tib|br bre|bs bos|ca cat|ce che|ch cha|co cos|cr cre|cs ces cze|cu chu|cv chv|cy cym wel|\
     da dan|de deu ger|dv div|dz dzo|ee ewe|el ell gre|en eng|eo epo|es spa|et est|eu eus baq|fa fas per|ff ful|fi fin|fj fij|\
@@ -123,6 +123,27 @@ pub fn shortest_language_code(code: &str) -> Option<&'static str> {
     LONG_CODES
         .split_ascii_whitespace()
         .find(|known| *known == code)
+}
+
+/// Returns the terminological code of ISO 639-2 for a language, in lower case, from one of its codes of ISO 639-1 or ISO 639-2.
+/// `None` if the code is unknown.
+///
+/// ```
+/// use lodeseek_rdf::terminological_language_code;
+/// let codes = ["ger", "deu", "de", "nds", "jp"].map(terminological_language_code);
+/// assert_eq!(codes, [Some("deu"), Some("deu"), Some("deu"), Some("nds"), None]);
+/// ```
+#[must_use]
+pub fn terminological_language_code(code: &str) -> Option<&'static str> {
+    let shortest = shortest_language_code(code)?;
+    for row in CODES.split('|') {
+        let mut codes = row.split_ascii_whitespace();
+        if codes.next() == Some(shortest) {
+            return codes.next();
+        }
+    }
+    // Languages without a code of ISO 639-1 have one code of three letters.
+    Some(shortest)
 }
 
 /// Returns the code of a tag's language, in lower case, without script and region. Codes of three letters, codes of countries
@@ -207,6 +228,40 @@ mod tests {
         for (mistaken, meant) in MISTAKEN_CODES {
             assert_eq!(shortest_language_code(mistaken), None, "{mistaken}");
             assert_eq!(shortest_language_code(meant), Some(meant));
+        }
+    }
+
+    #[test]
+    fn bibliographic_codes_become_terminological_codes() {
+        for (bibliographic, terminological) in [
+            ("alb", "sqi"),
+            ("arm", "hye"),
+            ("baq", "eus"),
+            ("bur", "mya"),
+            ("chi", "zho"),
+            ("cze", "ces"),
+            ("dut", "nld"),
+            ("fre", "fra"),
+            ("geo", "kat"),
+            ("ger", "deu"),
+            ("gre", "ell"),
+            ("ice", "isl"),
+            ("mac", "mkd"),
+            ("mao", "mri"),
+            ("may", "msa"),
+            ("per", "fas"),
+            ("rum", "ron"),
+            ("slo", "slk"),
+            ("tib", "bod"),
+            ("wel", "cym"),
+        ] {
+            for code in [bibliographic, terminological] {
+                assert_eq!(
+                    terminological_language_code(code),
+                    Some(terminological),
+                    "{code}"
+                );
+            }
         }
     }
 }

@@ -25,7 +25,10 @@ pub use label::{
     LABEL_PROPERTIES, Labels, NO_LABEL, grouped, local_name, namespace, on_one_line,
     percent_decode, to_prefixed_name, words,
 };
-pub use language::{corrected_language_code, language_name, language_rank, shortest_language_code};
+pub use language::{
+    corrected_language_code, language_name, language_rank, shortest_language_code,
+    terminological_language_code,
+};
 pub use output::{Omissions, RdfForm, RdfSyntax, RdfVersion, SerializedGraph, WriteError};
 pub use pretty::{PrettyError, to_pretty_turtle};
 pub use relabel::{relabel_term, relabel_triple};

@@ -253,6 +253,25 @@ impl<'v> Parts<'v> {
     }
 }
 
+/// Statuses of the cells of a data set.
+#[derive(PartialEq, Debug)]
+enum Statuses<'v> {
+    /// One status for all cells. It is not repeated: the number of cells is a product of sizes that a small document may declare.
+    Uniform(&'v str),
+    /// Statuses of some cells, by their places.
+    ByCell(FxHashMap<usize, &'v str>),
+}
+
+impl<'v> Statuses<'v> {
+    /// Returns the status of a cell; an empty text if it has none.
+    fn of_cell(&self, cell: usize) -> &'v str {
+        match self {
+            Self::Uniform(status) => status,
+            Self::ByCell(statuses) => statuses.get(&cell).copied().unwrap_or_default(),
+        }
+    }
+}
+
 /// Data set of JSON-stat.
 struct Cube<'v> {
     dimensions: Vec<Dimension>,
@@ -263,7 +282,7 @@ struct Cube<'v> {
     /// If true, a cell has a text or a truth value.
     has_other_values: bool,
     /// Status of cells. `None` if the data set has none.
-    statuses: Option<FxHashMap<usize, &'v str>>,
+    statuses: Option<Statuses<'v>>,
     /// Number of statuses of cells without a value.
     lost_statuses: usize,
 }
@@ -276,46 +295,40 @@ impl<'v> Cube<'v> {
         Ok(cube)
     }
 
-    /// Adds the status of cells: a list, an object with the places of cells as its keys, or one text for all. Codes have labels in
+    /// Adds the status of cells: a list, an object with the places of cells as its keys, or one status for all. Codes have labels in
     /// `extension`.
     fn add_statuses(&mut self, document: &'v Value) -> Result<(), String> {
-        let statuses = match document.get("status") {
-            None | Some(Value::Null) => return Ok(()),
+        let labels = status_labels(document);
+        // One status for all cells is one of the missing ones, too, and loses nothing.
+        self.statuses = match document.get("status") {
+            None | Some(Value::Null) => None,
+            Some(Value::Text(status)) => Some(Statuses::Uniform(label_or_code(status, &labels))),
             Some(Value::List(list)) if list.len() == 1 && self.size > 1 => {
-                vec![list[0].scalar_text().unwrap_or_default(); self.size]
-                    .into_iter()
-                    .enumerate()
-                    .collect()
+                let status = list[0].scalar_text().unwrap_or_default();
+                Some(Statuses::Uniform(label_or_code(status, &labels)))
             }
-            Some(Value::Text(text)) => vec![text.as_str(); self.size]
-                .into_iter()
-                .enumerate()
-                .collect(),
             Some(statuses) => {
-                read_cells(statuses, self.size).map_err(|reason| format!("the status: {reason}"))?
+                let cells = read_cells(statuses, self.size)
+                    .map_err(|reason| format!("the status: {reason}"))?;
+                let mut by_cell: FxHashMap<usize, &str> = FxHashMap::default();
+                for (cell, status) in cells {
+                    by_cell.insert(cell, label_or_code(status, &labels));
+                }
+                self.lost_statuses = self.count_missing(by_cell.keys());
+                Some(Statuses::ByCell(by_cell))
             }
         };
-        let extension = document.get("extension");
-        let labels = extension
-            .and_then(|extension| extension.get("status"))
-            .and_then(|status| status.get("label"));
-        let mut by_cell: FxHashMap<usize, &str> = FxHashMap::default();
-        for (cell, status) in statuses {
-            let label = labels.and_then(|labels| labels.get(status));
-            by_cell.insert(cell, label.and_then(Value::as_text).unwrap_or(status));
-        }
-        let kept = self
-            .cells
-            .iter()
-            .filter(|(cell, _)| by_cell.contains_key(cell))
-            .count();
-        let is_of_all = matches!(document.get("status"), Some(Value::Text(_)));
-        // One status for all cells is one of the missing ones, too, and loses nothing.
-        if !is_of_all {
-            self.lost_statuses = by_cell.len() - kept;
-        }
-        self.statuses = Some(by_cell);
         Ok(())
+    }
+
+    /// Returns the number of cells without a value among these.
+    fn count_missing<'c>(&self, cells: impl Iterator<Item = &'c usize>) -> usize {
+        let mut count = 0;
+        for cell in cells {
+            let found = self.cells.binary_search_by_key(cell, |(place, _)| *place);
+            count += usize::from(found.is_err());
+        }
+        count
     }
 
     fn from_parts(parts: &Parts<'v>) -> Result<Self, String> {
@@ -404,6 +417,25 @@ impl Cube<'_> {
         types.resize(self.roles().len(), Some(ColumnType::Text));
         types
     }
+}
+
+/// Returns the labels of the codes of statuses.
+fn status_labels(document: &Value) -> FxHashMap<&str, &str> {
+    let labels = document
+        .get("extension")
+        .and_then(|extension| extension.get("status"))
+        .and_then(|status| status.get("label"))
+        .and_then(Value::as_object);
+    let mut by_code: FxHashMap<&str, &str> = FxHashMap::default();
+    for (code, label) in labels.unwrap_or_default() {
+        by_code.extend(label.as_text().map(|label| (code.as_str(), label)));
+    }
+    by_code
+}
+
+/// Returns the label of a status, or the status itself if it has none.
+fn label_or_code<'v>(status: &'v str, labels: &FxHashMap<&'v str, &'v str>) -> &'v str {
+    labels.get(status).copied().unwrap_or(status)
 }
 
 fn is_other_value(value: &Value) -> bool {
@@ -546,7 +578,7 @@ impl Rows for CubeRows<'_> {
             row.push_field(unit);
         }
         if let Some(statuses) = &self.cube.statuses {
-            row.push_field(statuses.get(&cell).copied().unwrap_or_default());
+            row.push_field(statuses.of_cell(cell));
         }
         self.next = Some(next + 1);
         self.number += 1;
@@ -559,5 +591,73 @@ impl Rows for CubeRows<'_> {
 
     fn line(&self) -> Option<u64> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{next_event, read_value};
+    use json_event_parser::ReaderJsonParser;
+
+    /// Returns a data set of 1,000 cells of which the first and the last one have a value.
+    fn document(status: &str) -> Value {
+        let numbers: Vec<String> = (0..10).map(|number| format!("\"{number}\"")).collect();
+        let dimension = format!("{{\"category\": {{\"index\": [{}]}}}}", numbers.join(","));
+        let text = format!(
+            "{{\"id\": [\"a\", \"b\", \"c\"], \"size\": [10, 10, 10], \"value\": {{\"0\": 5, \"999\": 7}}, \"status\": {status}, \
+             \"extension\": {{\"status\": {{\"label\": {{\"p\": \"provisional\"}}}}}}, \
+             \"dimension\": {{\"a\": {dimension}, \"b\": {dimension}, \"c\": {dimension}}}}}"
+        );
+        let mut parser = ReaderJsonParser::new(text.as_bytes());
+        let first = next_event(&mut parser).expect("an event");
+        read_value(first, &mut parser).expect("a document")
+    }
+
+    #[test]
+    fn a_status_of_all_cells_is_stored_once() {
+        for status in ["\"p\"", "[\"p\"]"] {
+            let document = document(status);
+            let cube = Cube::new(&document).expect("a cube");
+            assert_eq!(cube.size, 1000);
+            assert_eq!(
+                cube.statuses,
+                Some(Statuses::Uniform("provisional")),
+                "{status}"
+            );
+            assert_eq!(cube.lost_statuses, 0, "{status}");
+            let mut rows = CubeRows {
+                cube: &cube,
+                next: None,
+                number: 0,
+            };
+            let mut row = StringRecord::new();
+            for expected in [
+                vec!["a", "b", "c", "value", "status"],
+                vec!["0", "0", "0", "5", "provisional"],
+                vec!["9", "9", "9", "7", "provisional"],
+            ] {
+                assert!(rows.next_row(&mut row).expect("a row"));
+                assert_eq!(row, expected, "{status}");
+            }
+            assert!(!rows.next_row(&mut row).expect("the end"));
+        }
+    }
+
+    #[test]
+    fn statuses_of_missing_cells_are_counted() {
+        let document = document("{\"0\": \"p\", \"1\": \"p\", \"01\": \"q\", \"998\": \"r\"}");
+        let cube = Cube::new(&document).expect("a cube");
+        assert_eq!(cube.lost_statuses, 2);
+        let statuses = cube.statuses.expect("statuses");
+        assert_eq!(
+            [statuses.of_cell(0), statuses.of_cell(999)],
+            ["provisional", ""]
+        );
+        let error = Cube::new(&self::document("[\"p\", \"q\"]")).err();
+        assert_eq!(
+            error.as_deref(),
+            Some("the status: 2 values for 1000 cells")
+        );
     }
 }

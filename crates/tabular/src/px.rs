@@ -461,7 +461,8 @@ fn time_values(keywords: &Keywords, name: &str) -> Vec<String> {
         let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) else {
             return Vec::new();
         };
-        if !list.contains("TLIST(A1") || first > last || last > 9999 {
+        // A year has four digits, so that a short keyword does not become millions of texts.
+        if !list.contains("TLIST(A1") || first > last || first < 0 || last > 9999 {
             return Vec::new();
         }
         return (first..=last).map(|year| year.to_string()).collect();
@@ -1101,5 +1102,8 @@ DATA=
                 .iter()
                 .any(|triple| triple.contains("#Year> \"2001\""))
         );
+        let (result, ..) = read_text(&text.replace("\"1999\"-\"2001\"", "\"-1\"-\"1\""));
+        let error = result.expect_err("a year before 0000");
+        assert!(error.to_string().contains("has no values"), "{error}");
     }
 }

@@ -484,7 +484,7 @@ struct Duration {
 }
 
 impl Duration {
-    /// Reads a duration, as in `P1Y6M` and `P2W`.
+    /// Reads a duration, as in `P1Y6M` and `P2W`: years, months, weeks and days in this order, each at most once.
     fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix('P')?;
         let (date, time) = match rest.split_once('T') {
@@ -502,22 +502,34 @@ impl Duration {
         }
         let mut duration = Self { months: 0, days: 0 };
         let mut rest = date;
+        // Units that may still follow.
+        let mut units = "YMWD";
         while !rest.is_empty() {
             let length = rest.find(|c: char| !c.is_ascii_digit())?;
             let number: i32 = rest[..length]
                 .parse()
                 .ok()
                 .filter(|number| *number <= 20_000)?;
-            match rest.as_bytes()[length] {
-                b'Y' => duration.months += 12 * number,
-                b'M' => duration.months += number,
-                b'W' => duration.days += 7 * number,
-                b'D' => duration.days += number,
-                _ => return None,
-            }
+            let unit = rest[length..].chars().next()?;
+            let place = units.find(unit)?;
+            duration = match unit {
+                'Y' => duration.plus(number.checked_mul(12)?, 0)?,
+                'M' => duration.plus(number, 0)?,
+                'W' => duration.plus(0, number.checked_mul(7)?)?,
+                _ => duration.plus(0, number)?,
+            };
+            units = &units[place + 1..];
             rest = &rest[length + 1..];
         }
         Some(duration)
+    }
+
+    /// Adds months and days. Returns `None` for an overflow.
+    fn plus(self, months: i32, days: i32) -> Option<Self> {
+        Some(Self {
+            months: self.months.checked_add(months)?,
+            days: self.days.checked_add(days)?,
+        })
     }
 
     fn times(self, number: i32) -> Option<Self> {
@@ -760,6 +772,12 @@ mod tests {
             ("P1Y/P2Y", "none"),
             ("R/P1Y", "none"),
             ("2010-01-01/P99999Y", "2010-01-01 2010-12-31"),
+            ("2010-01-01/P1Y1M1W1D", "2010-01-01 2011-02-08"),
+            // No durations: repeated or in another order. The year remains.
+            ("2010-01-01/P1Y1Y", "2010-01-01 2010-12-31"),
+            ("2010-01-01/P1M1Y", "2010-01-01 2010-12-31"),
+            ("2010-01-01/P1D1W", "2010-01-01 2010-12-31"),
+            ("2010-01-01/P1Ä", "2010-01-01 2010-12-31"),
             ("12345678", "none"),
             ("2010-367", "2010-01-01 2010-12-31"),
             ("2010-2015", "2010-01-01 2015-12-31"),

@@ -4,10 +4,14 @@ use super::error::{FailureKind, RemoteError};
 use super::timeout::{POLL_INTERVAL, Timeout};
 use crate::egress::EgressFault;
 use oxrdf::NamedNode;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
+
+/// Minimum time between two looks at the queue of a host.
+const MIN_QUEUE_WAIT: Duration = Duration::from_millis(1);
 
 /// Statistics of the calls to one endpoint.
 #[derive(Clone, Debug)]
@@ -77,6 +81,10 @@ struct HostState {
     inside: usize,
     /// Earliest start of the next request.
     next: Instant,
+    /// Numbers of the calls that wait to start a request, in their order.
+    queue: VecDeque<u64>,
+    /// Number of the last call in the queue.
+    last_number: u64,
 }
 
 /// Host of one or more endpoints. Rate limits apply to the host.
@@ -95,6 +103,8 @@ impl Host {
             state: Mutex::new(HostState {
                 inside: 0,
                 next: Instant::now(),
+                queue: VecDeque::new(),
+                last_number: 0,
             }),
             left: Condvar::new(),
         }
@@ -124,12 +134,68 @@ impl Host {
         Ok(Permit(Arc::clone(self)))
     }
 
-    /// Reserves the start of a request. The next one can start `pause` later.
-    fn reserve(&self, pause: Duration) -> Instant {
+    /// Waits until a request may start; the next one can start `pause` later. Fails at once if the deadline comes first. A call
+    /// that fails delays no other one.
+    fn wait_for_turn(&self, pause: Duration, timeout: &Timeout) -> Result<(), EgressFault> {
+        if pause.is_zero() {
+            timeout.left()?;
+            return Ok(());
+        }
+        let place = self.join_queue();
+        loop {
+            let left = timeout.left()?;
+            let Some(wait) = place.start_request(pause) else {
+                return Ok(());
+            };
+            if wait >= left {
+                return Err(EgressFault::TimedOut);
+            }
+            // In intervals, because calls before this one may end, and nothing notifies the thread of a cancellation.
+            thread::sleep(wait.clamp(MIN_QUEUE_WAIT, POLL_INTERVAL));
+        }
+    }
+
+    /// Adds a call at the end of the queue.
+    fn join_queue(&self) -> QueuePlace<'_> {
         let mut state = self.lock_state();
-        let turn = state.next.max(Instant::now());
-        state.next = turn + pause;
-        turn
+        state.last_number += 1;
+        let number = state.last_number;
+        state.queue.push_back(number);
+        QueuePlace { host: self, number }
+    }
+}
+
+/// Place of a call in the queue of a host. The call leaves the queue with its value, whether it sends a request or not.
+#[derive(Debug)]
+struct QueuePlace<'h> {
+    host: &'h Host,
+    number: u64,
+}
+
+impl QueuePlace<'_> {
+    /// Starts the request if it is its turn. Otherwise returns the time until then, which is shorter if calls before it fail.
+    fn start_request(&self, pause: Duration) -> Option<Duration> {
+        let mut state = self.host.lock_state();
+        let now = Instant::now();
+        let before = state
+            .queue
+            .iter()
+            .take_while(|number| **number != self.number)
+            .count();
+        let wait = state.next.saturating_duration_since(now);
+        if before == 0 && wait.is_zero() {
+            state.next = now + pause;
+            return None;
+        }
+        let before = u32::try_from(before).unwrap_or(u32::MAX);
+        Some(wait.saturating_add(pause.saturating_mul(before)))
+    }
+}
+
+impl Drop for QueuePlace<'_> {
+    fn drop(&mut self) {
+        let mut state = self.host.lock_state();
+        state.queue.retain(|number| *number != self.number);
     }
 }
 
@@ -250,9 +316,9 @@ impl ActiveCall {
 
     /// Waits until the rate limit permits a request.
     pub(super) fn pace(&mut self, pause: Duration, timeout: &Timeout) -> Result<(), RemoteError> {
-        let turn = self.endpoint.host.reserve(pause);
-        timeout
-            .wait_until(turn)
+        self.endpoint
+            .host
+            .wait_for_turn(pause, timeout)
             .map_err(|fault| timeout.error(fault))?;
         self.requests += 1;
         Ok(())
@@ -268,5 +334,76 @@ impl ActiveCall {
 impl Drop for ActiveCall {
     fn drop(&mut self) {
         self.endpoint.lock_statistics().add(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::egress::Cancellation;
+    use std::sync::atomic::AtomicUsize;
+
+    /// Returns a host that has just got a request; the next one can start after the pause.
+    fn busy_host(pause: Duration) -> (Host, Instant) {
+        let host = Host::new("e.org".to_owned());
+        host.wait_for_turn(pause, &timeout_after(pause * 2))
+            .expect("the first request");
+        let next = host.lock_state().next;
+        (host, next)
+    }
+
+    fn timeout_after(time: Duration) -> Timeout {
+        Timeout {
+            iri: "http://e.org/sparql".to_owned(),
+            deadline: Instant::now() + time,
+            cancellation: Cancellation::default(),
+        }
+    }
+
+    #[test]
+    fn calls_that_time_out_delay_no_other_call() {
+        let pause = Duration::from_secs(60);
+        let (host, next) = busy_host(pause);
+        for _ in 0..3 {
+            let failed = host.wait_for_turn(pause, &timeout_after(pause / 2));
+            assert!(matches!(failed, Err(EgressFault::TimedOut)), "{failed:?}");
+        }
+        let state = host.lock_state();
+        assert_eq!(state.next, next);
+        assert!(state.queue.is_empty(), "{state:?}");
+    }
+
+    #[test]
+    fn cancelled_calls_delay_no_other_call() {
+        let pause = Duration::from_secs(60);
+        let (host, next) = busy_host(pause);
+        let checks = AtomicUsize::new(0);
+        let timeout = Timeout {
+            // Only the second check finds the cancellation: the call has waited before.
+            cancellation: Cancellation::from_fn(move || checks.fetch_add(1, Ordering::Relaxed) > 0),
+            ..timeout_after(pause * 2)
+        };
+        let failed = host.wait_for_turn(pause, &timeout);
+        assert!(matches!(failed, Err(EgressFault::Cancelled)), "{failed:?}");
+        let state = host.lock_state();
+        assert_eq!(state.next, next);
+        assert!(state.queue.is_empty(), "{state:?}");
+    }
+
+    #[test]
+    fn calls_start_in_their_order() {
+        let pause = Duration::from_secs(60);
+        let (host, _) = busy_host(pause);
+        let first = host.join_queue();
+        let second = host.join_queue();
+        let wait = first.start_request(pause).expect("a time to wait");
+        assert!(wait <= pause, "{wait:?}");
+        let wait = second.start_request(pause).expect("a time to wait");
+        assert!(wait > pause && wait <= pause * 2, "{wait:?}");
+        drop(first);
+        let wait = second.start_request(pause).expect("a time to wait");
+        assert!(wait <= pause, "{wait:?}");
+        host.lock_state().next = Instant::now();
+        assert_eq!(second.start_request(pause), None);
     }
 }

@@ -742,20 +742,28 @@ impl<'t> TableRows<'t> {
         }
     }
 
-    /// Skips rows, and reads those of the header.
-    fn header(&mut self) -> Vec<Vec<String>> {
-        for _ in 0..self.dialect.skip_rows {
-            if let Some(row) = self.raw_row() {
-                let text = row.join(",");
-                let prefix = self.dialect.comment_prefix;
-                let text = prefix
-                    .and_then(|prefix| text.strip_prefix(prefix))
-                    .unwrap_or(&text);
-                if !text.trim().is_empty() {
-                    self.comments.push(text.trim().to_owned());
-                }
+    /// Skips the rows before the header, whose texts are comments. Returns their number, which is smaller than that of the dialect if
+    /// the source ends before.
+    fn skip_rows(&mut self) -> usize {
+        for skipped in 0..self.dialect.skip_rows {
+            let Some(row) = self.raw_row() else {
+                return skipped;
+            };
+            let text = row.join(",");
+            let prefix = self.dialect.comment_prefix;
+            let text = prefix
+                .and_then(|prefix| text.strip_prefix(prefix))
+                .unwrap_or(&text);
+            if !text.trim().is_empty() {
+                self.comments.push(text.trim().to_owned());
             }
         }
+        self.dialect.skip_rows
+    }
+
+    /// Skips rows, and reads those of the header.
+    fn header(&mut self) -> Vec<Vec<String>> {
+        self.skip_rows();
         let mut header = Vec::new();
         while header.len() < self.dialect.header_rows {
             let Some(row) = self.raw_row() else {
@@ -851,5 +859,30 @@ impl<'t> TableRows<'t> {
         }
         self.source_row += 1;
         Some(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipped_rows_end_with_the_source() {
+        for (skip_rows, expected) in [(1, 1), (3, 3), (1_000, 3)] {
+            let dialect = Dialect {
+                skip_rows,
+                ..Dialect::default()
+            };
+            let mut rows = TableRows::new("a note\nunits\nname\n", &dialect);
+            assert_eq!(rows.skip_rows(), expected, "{skip_rows}");
+            assert_eq!(rows.comments[0], "a note");
+        }
+        let dialect = Dialect {
+            skip_rows: 1_000,
+            ..Dialect::default()
+        };
+        let mut rows = TableRows::new("a note\nunits\nname\n", &dialect);
+        assert!(rows.header().is_empty() && rows.next_row().is_none());
+        assert_eq!(rows.comments, ["a note", "units", "name"]);
     }
 }

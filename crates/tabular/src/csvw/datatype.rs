@@ -350,10 +350,15 @@ impl Datatype {
     /// Compares two lexical forms; `None` if they have no order.
     pub(super) fn compare(&self, left: &str, right: &str) -> Option<Ordering> {
         match self.family {
-            Family::Integer(..) | Family::Decimal | Family::Float => {
-                let left: f64 = left.parse().ok()?;
-                left.partial_cmp(&right.trim().parse().ok()?)
+            Family::Integer(..) | Family::Decimal => {
+                let exact = DecimalDigits::parse(left).zip(DecimalDigits::parse(right.trim()));
+                match exact {
+                    Some((left, right)) => Some(left.compare(&right)),
+                    // A bound may have an exponent.
+                    None => compare_floats(left, right),
+                }
             }
+            Family::Float => compare_floats(left, right),
             Family::Date => Date::from_str(left)
                 .ok()?
                 .partial_cmp(&Date::from_str(right).ok()?),
@@ -369,6 +374,60 @@ impl Datatype {
             Family::DatePart => Some(left.cmp(right)),
             Family::Text | Family::Binary | Family::Boolean => None,
         }
+    }
+}
+
+fn compare_floats(left: &str, right: &str) -> Option<Ordering> {
+    let left: f64 = left.parse().ok()?;
+    left.partial_cmp(&right.trim().parse().ok()?)
+}
+
+/// Digits of a decimal number. They are compared as they are: a double has 53 bits only.
+struct DecimalDigits<'t> {
+    is_negative: bool,
+    /// Digits before the point, without leading zeros.
+    integer: &'t str,
+    /// Digits after the point, without zeros at the end.
+    fraction: &'t str,
+}
+
+impl<'t> DecimalDigits<'t> {
+    /// Parses a number without an exponent; `None` for other texts.
+    fn parse(text: &'t str) -> Option<Self> {
+        let (has_minus, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let mut bytes = integer.bytes().chain(fraction.bytes());
+        let is_empty = integer.is_empty() && fraction.is_empty();
+        if is_empty || !bytes.all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let integer = integer.trim_start_matches('0');
+        let fraction = fraction.trim_end_matches('0');
+        Some(Self {
+            // Zero has no sign.
+            is_negative: has_minus && !(integer.is_empty() && fraction.is_empty()),
+            integer,
+            fraction,
+        })
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self.is_negative, other.is_negative) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => self.compare_magnitude(other),
+            (true, true) => other.compare_magnitude(self),
+        }
+    }
+
+    fn compare_magnitude(&self, other: &Self) -> Ordering {
+        let lengths = self.integer.len().cmp(&other.integer.len());
+        lengths
+            .then_with(|| self.integer.cmp(other.integer))
+            .then_with(|| self.fraction.cmp(other.fraction))
     }
 }
 
@@ -900,4 +959,62 @@ fn take_zone(rest: &mut &str, has_z: bool, letters: usize) -> Option<String> {
         minutes = take_number(rest, 2, 2)?;
     }
     (hours <= 14 && minutes <= 59).then(|| format!("{sign}{hours:02}:{minutes:02}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_and_decimals_are_compared_exactly() {
+        let integer = Datatype::builtin("integer").expect("a type");
+        let decimal = Datatype::builtin("decimal").expect("a type");
+        for (left, right, expected) in [
+            ("9007199254740993", "9007199254740992", Ordering::Greater),
+            ("-9007199254740993", "-9007199254740992", Ordering::Less),
+            ("+007", " 7 ", Ordering::Equal),
+            ("-0", "0", Ordering::Equal),
+            ("-1", "1", Ordering::Less),
+            ("10", "9", Ordering::Greater),
+            ("1", "1.5", Ordering::Less),
+            ("100", "1e2", Ordering::Equal),
+        ] {
+            assert_eq!(
+                integer.compare(left, right),
+                Some(expected),
+                "{left} {right}"
+            );
+            assert_eq!(
+                integer.compare(right.trim(), left),
+                Some(expected.reverse()),
+                "{right} {left}"
+            );
+        }
+        for (left, right, expected) in [
+            ("0.10000000000000000001", "0.1", Ordering::Greater),
+            (".5", "0.50", Ordering::Equal),
+            ("0.45", "0.5", Ordering::Less),
+            ("-0.45", "-0.5", Ordering::Greater),
+        ] {
+            assert_eq!(
+                decimal.compare(left, right),
+                Some(expected),
+                "{left} {right}"
+            );
+        }
+        assert_eq!(integer.compare("1", "one"), None);
+    }
+
+    #[test]
+    fn bounds_of_large_integers_are_exact() {
+        let mut datatype = Datatype::builtin("integer").expect("a type");
+        let limit = "9007199254740992".to_owned();
+        datatype.bounds.push((Bound::MaxInclusive, limit.clone()));
+        assert_eq!(datatype.parse(&limit), Ok(limit));
+        let above = datatype.parse("9007199254740993");
+        assert_eq!(
+            above,
+            Err("\"9007199254740993\" is out of bounds".to_owned())
+        );
+    }
 }
