@@ -116,8 +116,7 @@ fn is_sha256(text: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Keeps the files of a dataset. Returns them, and messages about those that are not kept. Their bytes are synced to the disk, but
-/// their names are not.
+/// Keeps the files of a dataset. Returns them, and messages about those that are not kept. The files are not synced to the disk.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -230,7 +229,7 @@ fn keep_file(home: &Path, path: &Path) -> Result<(u64, String), StoreError> {
     // Hashed before it is copied: a file that the home has is not written again.
     let (bytes, sha256) =
         copy_and_hash(&mut open_file(path)?, &mut io::sink()).map_err(StoreError::io(path))?;
-    // A file damaged by a failing disk is written again: nothing else repairs it.
+    // A damaged file is written again, such as one that a power cut left incomplete under its name: nothing else repairs it.
     if verify_kept_file(home, bytes, &sha256).is_ok() {
         return Ok((bytes, sha256));
     }
@@ -277,20 +276,17 @@ fn is_compressible(sample: &mut impl Read, bytes: u64) -> io::Result<bool> {
     Ok(compressed * 100 < bytes * MAX_COMPRESSED_PERCENT)
 }
 
-/// Writes the bytes of a file in the form of the target, and syncs them to the disk. Otherwise, a power cut after the file was renamed
-/// could leave an incomplete one under its name. Returns the size in bytes and the SHA-256 of the source.
+/// Writes the bytes of a file in the form of the target. Returns the size in bytes and the SHA-256 of the source.
 fn write_copy(source: &mut File, temporary: &Path, target: &Path) -> io::Result<(u64, String)> {
     let mut file = File::create(temporary)?;
     if target.extension().is_none() {
-        let copied = copy_and_hash(source, &mut file)?;
-        file.sync_all()?;
-        return Ok(copied);
+        return copy_and_hash(source, &mut file);
     }
     let mut encoder = zstd::stream::write::Encoder::new(file, COMPRESSION_LEVEL)?;
     // Otherwise a damaged file could be decompressed to other bytes without an error.
     encoder.include_checksum(true)?;
     let copied = copy_and_hash(source, &mut encoder)?;
-    encoder.finish()?.sync_all()?;
+    encoder.finish()?;
     Ok(copied)
 }
 
@@ -401,7 +397,7 @@ impl Store {
         Ok(())
     }
 
-    /// Syncs new files with their names to the disk, before a commit lists them. Their bytes are there already.
+    /// Syncs new files to the disk, before a commit lists them.
     pub(super) fn sync_kept_files<'f>(
         &self,
         files: impl Iterator<Item = &'f StoredFile>,
