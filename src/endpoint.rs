@@ -196,7 +196,7 @@ impl EndpointArguments {
             sample_triples: self.sample_triples,
             budget: Budget {
                 requests: self.budget,
-                bytes: self.budget_megabytes << 20,
+                bytes: self.budget_megabytes.saturating_mul(1 << 20),
             },
             cache_policy: if self.discard_cache {
                 CachePolicy::Discard
@@ -208,7 +208,7 @@ impl EndpointArguments {
         };
         options.call.time = Duration::from_secs(self.request_timeout);
         if let Some(minutes) = self.budget_minutes {
-            let most = Duration::from_secs(60 * minutes);
+            let most = Duration::from_secs(minutes.saturating_mul(60));
             options.call.cancellation = Cancellation::from_fn(move || started.elapsed() >= most);
         }
         options
@@ -371,4 +371,33 @@ fn write_graph(out: &mut impl Write, graph: &GraphReport) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        endpoint: EndpointArguments,
+    }
+
+    #[test]
+    fn the_largest_budgets_are_no_small_ones() {
+        let most = u64::MAX.to_string();
+        let command = Command::parse_from([
+            "load",
+            "--endpoint",
+            "http://e.org/sparql",
+            "--budget-megabytes",
+            &most,
+            "--budget-minutes",
+            &most,
+        ]);
+        let options = command.endpoint.options("", Instant::now());
+        assert_eq!(options.budget.bytes, u64::MAX);
+        assert!(!options.call.cancellation.is_cancelled());
+    }
 }

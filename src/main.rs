@@ -55,7 +55,7 @@ mod worker;
 
 use clap::{Parser, Subcommand};
 use config::Config;
-use lodeseek_cli::logging::{self, LogWriter};
+use lodeseek_cli::logging::{self, LogFilter, LogWriter};
 use lodeseek_cli::{
     ExitStatus, GlobalArguments, errors, method, model, provenance, terminal, values,
 };
@@ -177,11 +177,17 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         _ => None,
     };
     let log = &config.settings.log;
-    let filter = log.filter(&config.place("log.filter"))?;
+    let LogFilter { filter, warning } = log.filter(&config.place("log.filter"))?;
     let layer = traces.as_ref().map(Traces::layer);
     let _writer = logging::init(arguments.global.log_format, writer, filter, layer);
     // Dropped before the writer: the end of the traces may be logged.
     let _traces = traces;
+    // Workers have the variables of the process that starts them, which reports it.
+    if let Some(warning) = warning
+        && !matches!(arguments.command, Command::Worker(_))
+    {
+        tracing::warn!("{warning}");
+    }
     for message in &config.unknown_variables {
         tracing::warn!("{message}");
     }

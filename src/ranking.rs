@@ -179,6 +179,16 @@ impl Models {
     fn is_any(&self) -> bool {
         self.dpr.is_some() || self.colbert.is_some() || self.sparse.is_some()
     }
+
+    /// Returns the model that a key of the configuration names, or `None` if the key names no model of these.
+    fn by_key(&self, key: &str) -> Option<&Option<String>> {
+        match key {
+            "encoders.dpr" => Some(&self.dpr),
+            "encoders.colbert" => Some(&self.colbert),
+            "encoders.sparse" => Some(&self.sparse),
+            _ => None,
+        }
+    }
 }
 
 /// The chosen preset and models.
@@ -388,6 +398,24 @@ impl Choice {
             .into_iter()
             .map(|(_, granularity)| granularity)
             .collect()
+    }
+
+    /// Returns the effective value of a key of the configuration that the record of the index sets. `None` if another place sets
+    /// it, or the record has no such value.
+    pub(crate) fn recorded_value(&self, key: &str) -> Option<String> {
+        let has_recorded_models = self.models_origin == Origin::Index;
+        match key {
+            "ranking" if self.preset_origin == Origin::Index => Some(self.preset.to_string()),
+            "encoders.onnx" if self.onnx_origin == Origin::Index => self.onnx.clone(),
+            "encoders.pooling" if has_recorded_models => self.models.pooling.clone(),
+            _ if has_recorded_models => self.models.by_key(key)?.clone(),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a key is that of a model that is not used, because settings or the record name other models alone.
+    pub(crate) fn excludes_model(&self, key: &str) -> bool {
+        self.models_origin != Origin::Default && self.models.by_key(key) == Some(&None)
     }
 
     /// Returns the text of the explicit choice of models, or `None` if it is that of the index or the default.

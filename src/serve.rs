@@ -423,7 +423,7 @@ fn snippet_limits(config: &Config) -> SnippetLimits {
             .map(Duration::from_millis)
             .unwrap_or(default.deadline),
         cache_bytes: cache
-            .map(|megabytes| megabytes << 20)
+            .map(|megabytes| megabytes.saturating_mul(1 << 20))
             .unwrap_or(default.cache_bytes),
         ..default
     }
@@ -543,4 +543,16 @@ fn read_operator_token(file: &Path) -> anyhow::Result<Operators> {
         file.display()
     );
     Ok(Operators::with_token(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_cache_is_no_empty_one() {
+        let mut config = Config::default();
+        config.settings.server.graph_cache = Some(usize::MAX);
+        assert_eq!(snippet_limits(&config).cache_bytes, usize::MAX);
+    }
 }

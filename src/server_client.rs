@@ -23,7 +23,7 @@ use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use upload::Upload;
+use upload::{UnsentFiles, Upload};
 
 /// Time that one response may wait for the end of a job. Progress is shown in between.
 const MAX_WAIT_SECONDS: u64 = 1;
@@ -216,6 +216,7 @@ impl ServerClient {
             dumps,
             ..
         } = request;
+        let mut unsent = UnsentFiles::default();
         let result = match &self.0 {
             #[cfg(unix)]
             Connection::Local(_) => {
@@ -233,9 +234,10 @@ impl ServerClient {
                 self.change("/api/admin/load", Some(&body), "datasets")
             }
             Connection::Remote(remote) => {
-                let upload = Upload::new(sources, id_prefix)?
+                let mut upload = Upload::new(sources, id_prefix)?
                     .with_replacement(*replace)
                     .with_content(*content);
+                unsent = upload.take_unsent();
                 // A token without this right is reported before an upload that may take long.
                 let token = self.get("/api/admin/token")?;
                 anyhow::ensure!(
@@ -248,7 +250,10 @@ impl ServerClient {
                 self.follow(job, "datasets", &cancellation_on_stop_signal()?)
             }
         }?;
-        serde_json::from_value(result).with_context(|| self.invalid_response())
+        let mut outcome: LoadOutcome =
+            serde_json::from_value(result).with_context(|| self.invalid_response())?;
+        unsent.add_to(&mut outcome);
+        Ok(outcome)
     }
 
     /// Adds works, in several changes if they are many.

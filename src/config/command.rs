@@ -4,7 +4,7 @@ use super::{Config, KEYS, Key, Kind, check_analysis};
 use crate::ExitStatus;
 use crate::encoder::RerankArguments;
 use crate::output::OutputArguments;
-use crate::ranking::{self, Record};
+use crate::ranking::Choice;
 use crate::terminal::counted;
 use anyhow::{Context, ensure};
 use lodeseek_cli::config::{FILE, path, read};
@@ -67,7 +67,7 @@ struct Effective {
 fn effective_value(
     key: &Key,
     config: &Config,
-    record: &Record,
+    choice: &Choice,
     analysis: Option<&str>,
 ) -> Effective {
     if let (Some(value), Some(source)) = (config.value(key.path), config.source(key.path)) {
@@ -78,34 +78,35 @@ fn effective_value(
         };
     }
     let recorded = match key.path {
-        "ranking" => record.ranking.map(|preset| preset.to_string()),
-        "encoders.dpr" => record.dpr.clone(),
-        "encoders.colbert" => record.colbert.clone(),
-        "encoders.onnx" => record.onnx.clone(),
         "analysis" => analysis.map(str::to_owned),
-        _ => None,
+        path => choice.recorded_value(path),
     };
-    match recorded {
-        Some(value) => Effective {
+    if let Some(value) = recorded {
+        return Effective {
             value: Value::from(value).to_string(),
             source: "index".to_owned(),
             is_set: true,
-        },
-        None => Effective {
-            value: (key.default)(),
-            source: "default".to_owned(),
-            is_set: false,
-        },
+        };
+    }
+    let default = if choice.excludes_model(key.path) {
+        "none".to_owned()
+    } else {
+        (key.default)()
+    };
+    Effective {
+        value: default,
+        source: "default".to_owned(),
+        is_set: false,
     }
 }
 
 fn print_config(home: &Path, is_json: bool) -> anyhow::Result<()> {
     let config = Config::load(home)?;
-    let record = ranking::read_record(home)?;
+    let choice = Choice::new(home, &config, None, None)?;
     let analysis = index_analysis(home).map(AnalysisKind::name);
     let rows = KEYS
         .iter()
-        .map(|key| (key, effective_value(key, &config, &record, analysis)));
+        .map(|key| (key, effective_value(key, &config, &choice, analysis)));
     let rows: Vec<(&Key, Effective)> = rows.collect();
     let mut out = io::stdout().lock();
     if is_json {
@@ -164,7 +165,7 @@ fn check_config(home: &Path) -> anyhow::Result<()> {
     if let Some(indexed) = index_analysis(home) {
         check_analysis(&config, indexed)?;
     }
-    ranking::Choice::new(home, &config, None, None)?.check()?;
+    Choice::new(home, &config, None, None)?.check()?;
     RerankArguments::check_configured_weights(home, &config)?;
     // What `serve` reads when it starts.
     check_base(home, config.settings.base.as_deref())?;
@@ -261,6 +262,50 @@ fn config_template(has_base: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lodeseek_cli::ranking_record::RANKING_RECORD;
+    use std::collections::BTreeMap;
+
+    /// Returns the value and the place of a key in a home with a record and a configuration.
+    fn show_key(record: &str, settings: &str, path: &str) -> (String, String) {
+        let home = tempfile::tempdir().expect("a folder");
+        fs::write(home.path().join(RANKING_RECORD), record).expect("written");
+        let config = Config::parse(&home.path().join(FILE), settings, &BTreeMap::new());
+        let config = config.expect("valid settings");
+        let choice = Choice::new(home.path(), &config, None, None).expect("a choice");
+        let key = KEYS
+            .iter()
+            .find(|key| key.path == path)
+            .expect("a known key");
+        let shown = effective_value(key, &config, &choice, None);
+        (shown.value, shown.source)
+    }
+
+    #[test]
+    fn values_of_the_record_are_shown_as_searches_use_them() {
+        let record = r#"{"ranking": "best", "dpr": "a", "sparse": "c", "pooling": "mean", "onnx": "e.onnx"}"#;
+        for (path, value) in [
+            ("ranking", "\"best\""),
+            ("encoders.dpr", "\"a\""),
+            ("encoders.sparse", "\"c\""),
+            ("encoders.pooling", "\"mean\""),
+            ("encoders.onnx", "\"e.onnx\""),
+        ] {
+            let shown = show_key(record, "", path);
+            assert_eq!(shown, (value.to_owned(), "index".to_owned()), "{path}");
+        }
+        let colbert = show_key(record, "", "encoders.colbert");
+        assert_eq!(colbert, ("none".to_owned(), "default".to_owned()));
+        // Settings replace all recorded models together.
+        let settings = "[encoders]\ncolbert = \"b\"\n";
+        for path in ["encoders.dpr", "encoders.sparse"] {
+            let shown = show_key(record, settings, path);
+            assert_eq!(shown, ("none".to_owned(), "default".to_owned()), "{path}");
+        }
+        for path in ["encoders.pooling", "encoders.onnx"] {
+            let (_, source) = show_key(record, settings, path);
+            assert_eq!(source, "default", "{path}");
+        }
+    }
 
     #[test]
     fn the_template_is_valid_and_sets_nothing() {

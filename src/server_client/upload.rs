@@ -1,16 +1,16 @@
 //! Upload of catalogues and dumps with the files that they describe, as `multipart/form-data`.
 
 use anyhow::{Context, bail};
-use lodeseek_catalog::{Catalog, Location};
-use lodeseek_changes::{MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, is_upload_path};
-use lodeseek_store::ContentPlace;
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use lodeseek_catalog::{Catalog, FolderListing, Location, Problems};
+use lodeseek_changes::{
+    LoadOutcome, MAX_CATALOG_FILES, MAX_SOURCES, MAX_UPLOAD_BYTES, is_upload_path,
+};
+use lodeseek_store::{ContentPlace, LoadReport};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// Maximum depth of nested folders, as `load` reads them.
-const MAX_FOLDER_DEPTH: usize = 64;
 /// Length of the random part of the boundary in bytes.
 const BOUNDARY_BYTES: usize = 16;
 
@@ -28,6 +28,28 @@ pub(super) struct Upload {
     /// Place of the content; `None` for the setting of the server's home.
     content: Option<ContentPlace>,
     bytes: u64,
+    unsent: UnsentFiles,
+}
+
+/// Files and folders that are not sent, so that the server cannot report them.
+#[derive(Default)]
+pub(super) struct UnsentFiles {
+    /// Problems in the words of a load of this machine.
+    problems: Problems,
+    /// Numbers of the sources with a folder that cannot be read.
+    incomplete_sources: BTreeSet<usize>,
+}
+
+impl UnsentFiles {
+    /// Adds the files to the result that the server returned.
+    pub(super) fn add_to(self, outcome: &mut LoadOutcome) {
+        outcome
+            .report
+            .merge(LoadReport::of_catalog(self.problems, Vec::new()));
+        let mut sources = self.incomplete_sources;
+        sources.extend(&outcome.incomplete_sources);
+        outcome.incomplete_sources = sources.into_iter().collect();
+    }
 }
 
 impl Upload {
@@ -46,6 +68,7 @@ impl Upload {
             replace: false,
             content: None,
             bytes: 0,
+            unsent: UnsentFiles::default(),
         };
         for (number, (source, catalog)) in sources.iter().zip(catalogs).enumerate() {
             upload.add_source(number, source, &catalog)?;
@@ -92,60 +115,54 @@ impl Upload {
         self.sources.push(name.clone());
         self.origins.push(path.to_string_lossy().into_owned());
         if path.is_dir() {
-            return self.add_folder(&name, &path, &path, 0);
+            return self.add_folder(number, &name, &path, catalog);
         }
         self.add_file(name, path.clone())?;
-        // Files that are missing here are missing there, and reported.
-        for distribution in catalog
-            .datasets
-            .iter()
-            .flat_map(|dataset| &dataset.distributions)
-        {
-            let Location::File(place) = &distribution.location else {
-                continue;
-            };
-            let is_inside = Path::new(place)
-                .components()
-                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-            let file = catalog.folder.join(place);
-            if distribution.copy.is_none() && is_inside && file.is_file() {
-                let parts: Vec<&str> = place
-                    .split('/')
-                    .filter(|part| !matches!(*part, "" | "."))
-                    .collect();
-                self.add_file(format!("{number}/{}", parts.join("/")), file)?;
-            }
+        for (place, file) in described_files(catalog, &catalog.folder) {
+            self.add_file(join_name(&number.to_string(), place), file)?;
         }
         Ok(())
     }
 
-    /// Adds the files that `load` reads in a folder: no hidden ones, and no links out of it.
+    /// Adds the files that `load` reads in a folder: those of its listing, and those that its catalogues describe. Links out of the
+    /// folder are not among them.
     fn add_folder(
         &mut self,
+        number: usize,
         name: &str,
-        root: &Path,
         folder: &Path,
-        depth: usize,
+        catalog: &Catalog,
     ) -> anyhow::Result<()> {
-        if depth > MAX_FOLDER_DEPTH {
-            return Ok(());
+        let listing = FolderListing::read(folder)?;
+        for file in &listing.files {
+            self.add_file(join_name(name, file), folder.join(file))?;
         }
-        for entry in fs::read_dir(folder).with_context(|| read_failure(folder))? {
-            let entry = entry.with_context(|| read_failure(folder))?;
-            let own = entry.file_name().to_string_lossy().into_owned();
-            let path = entry.path();
-            let is_inside = path.canonicalize().is_ok_and(|path| path.starts_with(root));
-            if own.starts_with('.') || !is_inside {
-                continue;
-            }
-            let name = format!("{name}/{own}");
-            if path.is_dir() {
-                self.add_folder(&name, root, &path, depth + 1)?;
-            } else {
-                self.add_file(name, path)?;
+        for (place, file) in described_files(catalog, folder) {
+            if file
+                .canonicalize()
+                .is_ok_and(|target| target.starts_with(folder))
+            {
+                self.add_file(join_name(name, place), file)?;
             }
         }
+        if listing.is_incomplete {
+            self.unsent.incomplete_sources.insert(number);
+        }
+        self.add_unsent_files(name, listing.problems, catalog);
         Ok(())
+    }
+
+    /// Notes the files of a folder that `load` ignores and that are not sent for another reason.
+    fn add_unsent_files(&mut self, name: &str, problems: Problems, catalog: &Catalog) {
+        // The reader of the folder omits problems of files that belong to a research object.
+        let reported: BTreeSet<&str> = catalog.problems.iter().map(|problem| &**problem).collect();
+        for problem in problems {
+            let file = problem.split(": ").next().unwrap_or_default();
+            let is_sent = self.files.contains_key(&join_name(name, Path::new(file)));
+            if reported.contains(&*problem) && !is_sent {
+                self.unsent.problems.push(problem);
+            }
+        }
     }
 
     fn add_file(&mut self, name: String, path: PathBuf) -> anyhow::Result<()> {
@@ -163,6 +180,11 @@ impl Upload {
             self.bytes += metadata.len();
         }
         Ok(())
+    }
+
+    /// Returns the files that are not sent, and leaves none.
+    pub(super) fn take_unsent(&mut self) -> UnsentFiles {
+        std::mem::take(&mut self.unsent)
     }
 
     /// Returns the size of the files in bytes.
@@ -244,6 +266,40 @@ impl Read for MultipartBody {
     }
 }
 
+/// Returns the existing files that the datasets of a catalogue describe, with their places in its folder. The server reports the
+/// missing ones.
+fn described_files<'c>(catalog: &'c Catalog, folder: &Path) -> Vec<(&'c Path, PathBuf)> {
+    let mut files = Vec::new();
+    for dataset in &catalog.datasets {
+        for distribution in &dataset.distributions {
+            let Location::File(place) = &distribution.location else {
+                continue;
+            };
+            let place = Path::new(place);
+            let is_inside = place
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            let file = folder.join(place);
+            if distribution.copy.is_none() && is_inside && file.is_file() {
+                files.push((place, file));
+            }
+        }
+    }
+    files
+}
+
+/// Returns the name of a file in a folder of the upload, with slashes between its parts.
+fn join_name(folder: &str, file: &Path) -> String {
+    let mut name = folder.to_owned();
+    for part in file.components() {
+        if let Component::Normal(part) = part {
+            name.push('/');
+            name.push_str(&part.to_string_lossy());
+        }
+    }
+    name
+}
+
 fn read_failure(path: &Path) -> String {
     format!("cannot read {}", path.display())
 }
@@ -270,6 +326,9 @@ fn new_boundary() -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    const TRIPLE: &str = "<http://e.org/a> <http://e.org/p> \"x\" .\n";
 
     #[test]
     fn a_catalogue_is_sent_with_its_files() {
@@ -318,11 +377,7 @@ mod tests {
             "data/.hidden.nt",
             "secret.nt",
         ] {
-            fs::write(
-                folder.path().join(name),
-                "<http://e.org/a> <http://e.org/p> \"x\" .\n",
-            )
-            .expect("written");
+            fs::write(folder.path().join(name), TRIPLE).expect("written");
         }
         #[cfg(unix)]
         std::os::unix::fs::symlink(folder.path().join("secret.nt"), data.join("link.nt"))
@@ -332,6 +387,48 @@ mod tests {
         assert_eq!(names, ["0/data/a.nt", "0/data/inner/b.nt"]);
         let missing = Upload::new(&["testdata/missing.ttl".into()], "");
         assert!(missing.is_err_and(|error| error.to_string().contains("testdata/missing.ttl")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_sent_as_load_reads_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        fs::create_dir_all(data.join("inner")).expect("a folder");
+        for name in ["a.nt", "inner/b.nt", "picture.png", "described.bin"] {
+            fs::write(data.join(name), TRIPLE).expect("written");
+        }
+        let catalog = "<#trees> a <http://www.w3.org/ns/dcat#Dataset> ; <http://purl.org/dc/terms/title> \"Trees\" ;\n\
+             <http://www.w3.org/ns/dcat#distribution> [ <http://www.w3.org/ns/dcat#downloadURL> <described.bin> ] .\n";
+        fs::write(data.join("catalog.ttl"), catalog).expect("written");
+        // Links to an ancestor: a reader that follows them finds each file many times.
+        for link in ["again", "inner/again"] {
+            std::os::unix::fs::symlink(&data, data.join(link)).expect("linked");
+        }
+        let mut upload = Upload::new(&[data], "").expect("a folder");
+        let names: Vec<&str> = upload.files.keys().map(String::as_str).collect();
+        let expected = [
+            "0/data/a.nt",
+            "0/data/catalog.ttl",
+            "0/data/described.bin",
+            "0/data/inner/b.nt",
+        ];
+        assert_eq!(names, expected);
+        let mut outcome = LoadOutcome {
+            report: LoadReport::default(),
+            incomplete_sources: vec![0],
+            assigned_dumps: None,
+        };
+        upload.take_unsent().add_to(&mut outcome);
+        let problems = &outcome.report.catalog_problems;
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        for name in ["again: ", "inner/again: ", "picture.png: "] {
+            assert!(
+                problems.iter().any(|problem| problem.starts_with(name)),
+                "{name}: {problems:?}"
+            );
+        }
+        assert_eq!(outcome.incomplete_sources, [0]);
     }
 
     #[test]
@@ -345,6 +442,7 @@ mod tests {
             replace: false,
             content: None,
             bytes: 0,
+            unsent: UnsentFiles::default(),
         };
         let file = PathBuf::from("testdata/catalog.ttl");
         let (long, deep) = (format!("0/{}", "a".repeat(201)), "a/b".repeat(700));

@@ -527,6 +527,12 @@ async fn uploaded_catalogues_stay_in_their_folder() {
         "{}",
         reply.body
     );
+    let reply = load(&[("a/oak.nt", oak), ("a/oak.nt", "")], &["a/oak.nt"]).await;
+    assert!(
+        reply.status == 400 && reply.body.contains("a/oak.nt"),
+        "no file replaces another: {}",
+        reply.body
+    );
     let reply = load(&[("oak.nt", oak)], &["elm.nt"]).await;
     assert!(
         reply.status == 422 && reply.body.contains("cannot read elm.nt"),

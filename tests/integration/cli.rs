@@ -1,7 +1,7 @@
 //! The program as users run it: exit codes, stdout and stderr.
 
 use super::support::{
-    Home, Ran, chain_of_prefixes, iri, json, open, program, queries, run, testdata,
+    Home, Ran, chain_of_prefixes, iri, json, open, program, queries, run, run_with, testdata,
 };
 use insta::assert_snapshot;
 use lodeseek_store::{Access, Store};
@@ -1392,6 +1392,23 @@ fn numbers_agree_with_their_nouns() {
             .starts_with("1 good match for “oak” among 1 dataset"),
         "{found:?}"
     );
+}
+
+#[test]
+fn an_invalid_log_filter_is_reported() {
+    let home = tempfile::tempdir().expect("a folder");
+    let ran = run_with(
+        home.path(),
+        &[("RUST_LOG", "lodeseek=loud")],
+        &["config", "show"],
+    );
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.err.contains("RUST_LOG is ignored") && ran.err.contains("lodeseek=loud"),
+        "{ran:?}"
+    );
+    let ran = run(home.path(), &["config", "show"]);
+    assert_eq!(ran.err, "");
 }
 
 #[test]

@@ -29,18 +29,55 @@ struct FolderFiles {
     failures: Vec<(PathBuf, CatalogError)>,
 }
 
+/// Files of a folder, and of the folders within it, that [`Catalog::read`] reads.
+///
+/// Hidden files, links to folders, and links that lead out of the folder are not among them.
+#[derive(Debug, Default)]
+pub struct FolderListing {
+    /// Paths relative to the folder, in their order.
+    pub files: Vec<PathBuf>,
+    /// Files and folders that are not read, with the reasons. Each text begins with the path.
+    pub problems: Problems,
+    /// If true, a folder within the folder cannot be read.
+    pub is_incomplete: bool,
+}
+
+impl FolderListing {
+    /// Lists a folder.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn read(folder: &Path) -> Result<Self, CatalogError> {
+        let mut listing = Self::default();
+        let root = folder.canonicalize().map_err(CatalogError::io(folder))?;
+        let is_complete = walk_folder(
+            &root,
+            Path::new(""),
+            0,
+            &mut listing.files,
+            &mut listing.problems,
+        )
+        .map_err(CatalogError::io(folder))?;
+        listing.is_incomplete = !is_complete;
+        Ok(listing)
+    }
+}
+
 /// Reads every file of a folder.
 pub(super) fn read(folder: &Path) -> Result<Catalog, CatalogError> {
     let root = folder.canonicalize().map_err(CatalogError::io(folder))?;
+    let FolderListing {
+        files: mut paths,
+        problems,
+        is_incomplete,
+    } = FolderListing::read(folder)?;
     let mut whole = Catalog {
         folder: folder.to_owned(),
         dialect: Dialect::Folder,
+        problems,
+        is_incomplete,
         ..Catalog::default()
     };
-    let mut paths = Vec::new();
-    let all = walk_folder(&root, Path::new(""), 0, &mut paths, &mut whole.problems)
-        .map_err(CatalogError::io(folder))?;
-    whole.is_incomplete = !all;
     let crates: BTreeSet<PathBuf> = paths
         .iter()
         .filter(|file| ro_crate::is_metadata_file(file))

@@ -90,6 +90,7 @@ pub use entry_ids::{
     title_of_key,
 };
 pub use extra_properties::ExtraProperty;
+pub use folder::FolderListing;
 pub use format::Format;
 pub use iris::{InvalidBase, Iris};
 pub use lodeseek_ranking::{DatasetId, InvalidDatasetId};

@@ -6,7 +6,7 @@ use crate::setting_files::SettingFiles;
 use crate::tasks::Tasks;
 use crate::vectors::VectorUpdates;
 use lodeseek_engine::{EngineError, IndexOptions, Searcher, Updater};
-use lodeseek_net::egress::Cancellation;
+use lodeseek_net::egress::{Cancellation, deadline_after};
 use lodeseek_snapshot::StorageOptions;
 use lodeseek_sparql::QueryEngine;
 use lodeseek_store::{LoadOptions, Stamp, Store};
@@ -160,7 +160,7 @@ impl StopSignal {
     #[must_use]
     pub fn sleep(&self, time: Duration) -> bool {
         let (is_stopped, condition) = &*self.0;
-        let until = Instant::now() + time;
+        let until = deadline_after(time);
         let mut stopped = is_stopped.lock().unwrap_or_else(PoisonError::into_inner);
         while !*stopped {
             let left = until.saturating_duration_since(Instant::now());

@@ -149,7 +149,7 @@ impl CatalogReader for Parser {
         let folder = if path.is_dir() { path } else { Path::new("") };
         let mut result = CatalogResult::default();
         // A worker holds a catalogue as a whole, in more bytes than it sends.
-        let limit = pools.options.limits.memory_megabytes << 20;
+        let limit = pools.options.limits.memory_bytes();
         let task = ParseTask::Catalog(source.clone());
         let run = pools.run(
             path,

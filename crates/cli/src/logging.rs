@@ -5,6 +5,7 @@
 use super::streams::messages;
 use anyhow::Context;
 use serde::Deserialize;
+use std::env::{self, VarError};
 use std::io::{self, IsTerminal};
 use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
@@ -43,18 +44,54 @@ pub struct LogSettings {
     pub otlp: Option<String>,
 }
 
+/// Filter of log messages, and the reason why `RUST_LOG` does not set it.
+#[derive(Debug)]
+pub struct LogFilter {
+    /// The filter.
+    pub filter: EnvFilter,
+    /// Warning about an invalid `RUST_LOG`, which is ignored.
+    pub warning: Option<String>,
+}
+
 impl LogSettings {
     /// Returns the filter of log messages by `RUST_LOG`, the settings or the default. `place` is the place of the setting.
     ///
     /// # Errors
     /// If the configured filter is not valid.
-    pub fn filter(&self, place: &str) -> anyhow::Result<EnvFilter> {
-        if let Ok(filter) = EnvFilter::try_from_default_env() {
-            return Ok(filter);
-        }
+    pub fn filter(&self, place: &str) -> anyhow::Result<LogFilter> {
+        self.filter_with(env::var(EnvFilter::DEFAULT_ENV), place)
+    }
+
+    /// Returns the filter for a value of `RUST_LOG`.
+    fn filter_with(
+        &self,
+        variable: Result<String, VarError>,
+        place: &str,
+    ) -> anyhow::Result<LogFilter> {
         let configured = self.filter.as_deref().unwrap_or(DEFAULT_FILTER);
-        EnvFilter::try_new(configured).with_context(|| {
+        let reason = match variable {
+            Ok(text) => match EnvFilter::try_new(&text) {
+                Ok(filter) => {
+                    return Ok(LogFilter {
+                        filter,
+                        warning: None,
+                    });
+                }
+                Err(error) => Some(format!("{text:?}: {error}")),
+            },
+            Err(VarError::NotUnicode(text)) => Some(format!("{text:?} is not in UTF-8")),
+            Err(VarError::NotPresent) => None,
+        };
+        let filter = EnvFilter::try_new(configured).with_context(|| {
             format!("{place}: `log.filter`: {configured:?} is no filter; write for example {DEFAULT_FILTER:?}")
+        })?;
+        Ok(LogFilter {
+            filter,
+            warning: reason.map(|reason| {
+                format!(
+                    "RUST_LOG is ignored, and the filter {configured:?} is used: {reason}; write for example {DEFAULT_FILTER:?}"
+                )
+            }),
         })
     }
 }
@@ -98,4 +135,34 @@ pub fn init(
 /// Returns true if stderr is a terminal that shows colours. Files and pipes get plain text.
 fn has_colours() -> bool {
     io::stderr().is_terminal() && !anstyle_query::no_color() && anstyle_query::term_supports_color()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invalid_variable_is_reported() {
+        let settings = LogSettings {
+            filter: Some("warn".to_owned()),
+            ..LogSettings::default()
+        };
+        for (variable, filter, warning) in [
+            (Ok("lodeseek=debug".to_owned()), "lodeseek=debug", ""),
+            (Err(VarError::NotPresent), "warn", ""),
+            (
+                Ok("lodeseek=loud".to_owned()),
+                "warn",
+                "RUST_LOG is ignored, and the filter \"warn\" is used: \"lodeseek=loud\": ",
+            ),
+        ] {
+            let chosen = settings
+                .filter_with(variable, "here")
+                .expect("a valid setting");
+            assert_eq!(chosen.filter.to_string(), filter);
+            let text = chosen.warning.unwrap_or_default();
+            assert!(text.starts_with(warning), "{text}");
+            assert_eq!(text.is_empty(), warning.is_empty(), "{text}");
+        }
+    }
 }

@@ -194,7 +194,7 @@ impl<'d> Worker<'d> {
             .map_err(|error| ClusterError::row(TABLE, &task.id, error))?;
         let limits = OutputLimits {
             graph_bytes: MAX_FILE_BYTES,
-            other_bytes: self.options.memory_megabytes << 20,
+            other_bytes: self.options.memory_megabytes.saturating_mul(1 << 20),
         };
         let mut output = Output::new(folder, limits);
         let run = PoolTask {

@@ -11,7 +11,7 @@ mod settings;
 
 use clap::{Parser, Subcommand};
 use commands::{evaluate_snippets, fuse, interleave, reproduce, tag, training_data, tune_fields};
-use lodeseek_cli::logging::{self, LogWriter};
+use lodeseek_cli::logging::{self, LogFilter, LogWriter};
 use lodeseek_cli::{ExitStatus, GlobalArguments};
 use settings::Config;
 use std::process::ExitCode;
@@ -64,8 +64,12 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitStatus> {
         Command::Fuse(_) | Command::Interleave(_) => Config::default(),
         _ => Config::load(home)?,
     };
-    let filter = config.settings.log.filter(&config.place("log.filter"))?;
+    let log = &config.settings.log;
+    let LogFilter { filter, warning } = log.filter(&config.place("log.filter"))?;
     logging::init(arguments.global.log_format, LogWriter::Direct, filter, None);
+    if let Some(warning) = warning {
+        tracing::warn!("{warning}");
+    }
     match &arguments.command {
         Command::Reproduce(arguments) => reproduce::run(home, config, arguments),
         Command::TuneFields(arguments) => tune_fields::run(home, arguments),

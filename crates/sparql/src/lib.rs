@@ -67,7 +67,7 @@ use admission::{Admission, Permit, PermitRequest};
 use federation::{Reader, ServiceRows};
 use graph_names::GraphNames;
 use graphs::{Graphs, Visible};
-use limits::{Cost, check_size};
+use limits::{Cost, check_size, deadline_after};
 use lodeseek_rdf::{RdfVersion, XmlFilter};
 use lodeseek_store::{Store, StoreError};
 use lodeseek_worker::Pool;
@@ -806,7 +806,7 @@ fn evaluate_query(
     } = planned;
     let names = Arc::new(GraphNames::new(&graphs, &visible, engine.store.pointers()));
     let (engine, token) = (Arc::clone(engine), cancellation.token());
-    let deadline = Instant::now() + limits.deadline;
+    let deadline = deadline_after(limits.deadline);
     let context = EvaluationContext {
         engine,
         visible,

@@ -9,10 +9,12 @@ use super::string_limits::growth_of;
 use serde::{Deserialize, Serialize};
 use spargebra::Query;
 use spargebra::algebra::{Expression, GraphPattern, PropertyPathExpression};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Maximum nesting depth of triple terms and reified triples in a query.
 const MAX_TRIPLE_NESTING: usize = 16;
+/// Maximum time of a query, one year. The system cannot represent the end of much longer ones.
+const MAX_QUERY_TIME: Duration = Duration::from_secs(366 * 86_400);
 
 /// Limits of one query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -113,6 +115,11 @@ impl SparqlLimits {
             ..self.clone()
         }
     }
+}
+
+/// Returns the instant at which a time from now ends. More than a year counts as one.
+pub(super) fn deadline_after(time: Duration) -> Instant {
+    Instant::now() + time.min(MAX_QUERY_TIME)
 }
 
 /// Checks the size and nesting of a query before it is parsed. The parser recurses on brackets and prefix operators, and cannot be
@@ -500,6 +507,13 @@ fn count_steps(path: &PropertyPathExpression) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_time_has_a_deadline() {
+        let now = Instant::now();
+        assert!(deadline_after(Duration::MAX) > now + Duration::from_secs(86_400));
+        assert!(deadline_after(Duration::from_secs(1)) < now + Duration::from_secs(60));
+    }
 
     #[test]
     fn deep_queries_are_rejected_before_they_are_parsed() {

@@ -25,9 +25,19 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Returns the memory of a task in bytes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_megabytes.saturating_mul(1 << 20)
+    }
+
     /// Limit of all data in bytes. It is above the limit of a task: the parent ends the worker first, with a clear error.
     fn data_bytes(&self) -> u64 {
-        (self.memory_megabytes + self.memory_megabytes / 4 + self.stack_megabytes + 256) << 20
+        self.memory_megabytes
+            .saturating_add(self.memory_megabytes / 4)
+            .saturating_add(self.stack_megabytes)
+            .saturating_add(256)
+            .saturating_mul(1 << 20)
     }
 
     /// Applies the limits to this process. Returns the protections that the system lacks.
@@ -233,4 +243,25 @@ pub(crate) fn allow_processor_time(time: std::time::Duration) -> io::Result<()> 
     // The maximum stays, because a process without privileges cannot raise it again for the next task.
     let current = Some(limit_to_maximum(total_seconds, maximum));
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_memory_is_no_small_one() {
+        let limits = Limits {
+            memory_megabytes: u64::MAX,
+            open_files: 64,
+            stack_megabytes: 8,
+            readable: Vec::new(),
+            writable: Vec::new(),
+            file_bytes: 0,
+        };
+        assert_eq!(
+            (limits.memory_bytes(), limits.data_bytes()),
+            (u64::MAX, u64::MAX)
+        );
+    }
 }

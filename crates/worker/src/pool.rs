@@ -448,7 +448,7 @@ impl Pool {
 
     /// Keeps a worker for the next task, or replaces it if it has run many tasks or keeps much memory.
     fn give_back(&self, process: Process) {
-        let quarter = (self.limits().memory_megabytes << 20) / 4;
+        let quarter = self.limits().memory_bytes() / 4;
         let is_used_up = process.tasks >= self.0.options.tasks
             || process.grown_bytes() > MAX_KEPT_MEMORY_BYTES.min(quarter);
         if is_used_up {

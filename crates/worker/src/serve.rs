@@ -124,7 +124,8 @@ pub fn serve(limits: &Limits, handler: impl Handler) -> io::Result<()> {
         Kind::Ready,
         &serde_json::to_vec(&missing)?,
     )?;
-    let stack = usize::try_from(limits.stack_megabytes << 20).map_err(io::Error::other)?;
+    let stack = usize::try_from(limits.stack_megabytes.saturating_mul(1 << 20))
+        .map_err(io::Error::other)?;
     let (tasks, waiting) = channel::<(Vec<u8>, TaskContext)>();
     // Tasks run in a thread of their own: this one must receive a cancellation meanwhile.
     thread::Builder::new()

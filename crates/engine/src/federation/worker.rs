@@ -6,7 +6,7 @@
 
 use super::local::{LocalRequests, SelectRequest};
 use super::{Federation, POLL_INTERVAL, Requests, ServiceNames};
-use lodeseek_net::egress::{EgressError, EgressFault};
+use lodeseek_net::egress::{EgressError, EgressFault, deadline_after};
 use lodeseek_net::sparql_client::{ParseOutcome, RelayedBody, RemoteError, ResponseRows};
 use lodeseek_sparql::{
     Call, Calls, ServiceCall, ServiceError, ServiceRow, Services, decode_rows, encode_rows,
@@ -350,7 +350,7 @@ pub(super) fn answer(local: &LocalRequests, names: &ServiceNames, request: &[u8]
                 variables: &variables,
                 bindings,
                 // The worker parses hostile input: it must not set the deadline of the parent.
-                deadline: Instant::now() + local.limit_time(time),
+                deadline: deadline_after(local.limit_time(time)),
                 is_cancelled: Arc::new(move || is_closed.load(Ordering::Acquire)),
             };
             match local.own().filter(|_| names.is_own(&service)) {
@@ -385,7 +385,7 @@ fn search_datasets(
         .flatten();
     let parameters: Vec<(&str, Term)> = properties.iter().map(String::as_str).zip(values).collect();
     let is_closed = call.closed_flag();
-    let deadline = Instant::now() + local.limit_time(Duration::MAX);
+    let deadline = deadline_after(local.limit_time(Duration::MAX));
     let mut batch = Vec::new();
     for Triple {
         subject,

@@ -57,6 +57,8 @@ const USER_AGENT: &str = concat!("lodeseek/", env!("CARGO_PKG_VERSION"));
 const MAX_HEADER_BYTES: usize = 32 << 10;
 /// Time for which an idle connection is kept open.
 const MAX_IDLE: Duration = Duration::from_secs(10);
+/// Maximum time until a deadline, one year. The system cannot represent the end of much longer ones.
+const MAX_TIME: Duration = Duration::from_secs(366 * 86_400);
 
 /// Limits of one request.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,18 @@ impl Default for RequestLimits {
             bytes: 100 << 20,
         }
     }
+}
+
+/// Returns the instant at which a time from now ends. More than a year counts as one.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// assert!(lodeseek_net::egress::deadline_after(Duration::MAX) > Instant::now());
+/// ```
+#[must_use]
+pub fn deadline_after(time: Duration) -> Instant {
+    Instant::now() + time.min(MAX_TIME)
 }
 
 /// HTTP client that sends the requests its policy permits. Share one instance: it pools connections.
@@ -308,7 +322,7 @@ impl Request<'_> {
 
     /// Follows redirects. A redirect keeps method and body, except status 303, which changes the method to GET.
     fn follow(mut self, shown: &str) -> Result<Response, EgressFault> {
-        let deadline = Instant::now() + self.limits.total;
+        let deadline = deadline_after(self.limits.total);
         let mut first = parse_iri(&self.iri)?;
         if !self.parameters.is_empty() {
             first.query_pairs_mut().extend_pairs(&self.parameters);

@@ -45,7 +45,7 @@ pub use graph::RemoteGraph;
 pub use relay::{ParseOutcome, RelayedBody, ResponseRows};
 pub use solutions::Solutions;
 
-use crate::egress::{Cancellation, Egress, Request, RequestLimits, Response};
+use crate::egress::{Cancellation, Egress, Request, RequestLimits, Response, deadline_after};
 use endpoint::{ActiveCall, Endpoint};
 use oxrdf::{NamedNode, NamedNodeRef};
 use rustc_hash::FxHashMap;
@@ -267,7 +267,7 @@ impl SparqlClient {
         self.egress.check(endpoint.as_str())?; // otherwise queries could fill the table with forbidden endpoints
         let timeout = Timeout {
             iri: endpoint.as_str().to_owned(),
-            deadline: Instant::now() + options.time,
+            deadline: deadline_after(options.time),
             cancellation: options.cancellation.clone(),
         };
         let mut active =

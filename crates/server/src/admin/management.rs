@@ -552,7 +552,7 @@ impl Sources {
 
 /// `POST /api/admin/load`.
 #[utoipa::path(post, path = "/api/admin/load", tag = "Administration", summary = "Load catalogues and dumps",
-    description = "The body is multipart/form-data: fields `file` with the files, whose file names are paths such as \
+    description = "The body is multipart/form-data: fields `file` with the files, whose file names are different paths such as \
         `catalog.ttl` and `dumps/trees.nt`, one field `source` for each of these that is a catalogue, a dump or a folder to \
         load. Optional fields: `idPrefix`; `replace` with the value true, which replaces datasets of other sources that have the \
         same ids; `content` with the value index-only, which keeps the content out of SPARQL; one field `origin` for each `source`, the place from which the client took it. Datasets without an IRI are \

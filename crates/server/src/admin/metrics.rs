@@ -33,7 +33,8 @@ pub(crate) struct Metrics {
     indexed: IntGauge,
     memory: IntGauge,
     snapshot: IntGauge,
-    tasks: IntCounterVec,
+    /// Locked while its counters are raised, because concurrent scrapes would both add a difference.
+    tasks: Mutex<IntCounterVec>,
     task_ends: IntGaugeVec,
     began: Instant,
     pub(crate) since: SystemTime,
@@ -105,7 +106,7 @@ impl Metrics {
                 "snapshot",
                 "Number of the served snapshot; 0 if a home is served.",
             )?,
-            tasks: register(
+            tasks: Mutex::new(register(
                 &registry,
                 IntCounterVec::new(
                     Opts::new(
@@ -114,7 +115,7 @@ impl Metrics {
                     ),
                     &["task", "outcome"],
                 ),
-            )?,
+            )?),
             task_ends: register(
                 &registry,
                 IntGaugeVec::new(
@@ -188,9 +189,10 @@ impl Metrics {
 
     /// Sets the totals of background tasks.
     pub(crate) fn set_tasks(&self, tasks: &Tasks) {
+        let counters = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         for ((task, is_done), total) in tasks.totals() {
             let labels = [task.as_str(), if is_done { "done" } else { "failed" }];
-            let counter = self.tasks.with_label_values(&labels);
+            let counter = counters.with_label_values(&labels);
             // Counters have no setter, as they can only grow: the difference brings this one to the total.
             counter.inc_by(total.count.saturating_sub(counter.get()));
             let ended = gauge_value(unix_seconds(total.last));
@@ -344,6 +346,8 @@ impl Drop for InFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Barrier;
+    use std::thread;
 
     fn took(milliseconds: &[u64]) -> Metrics {
         let metrics = Metrics::new().expect("names that Prometheus takes");
@@ -400,6 +404,30 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn concurrent_scrapes_count_a_task_once() {
+        const ROUNDS: usize = 500;
+        let (metrics, tasks) = (took(&[]), Tasks::default());
+        let barrier = Barrier::new(2);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..ROUNDS {
+                        if barrier.wait().is_leader() {
+                            tasks.add("harvest", Ok("read".to_owned()));
+                        }
+                        barrier.wait();
+                        metrics.set_tasks(&tasks);
+                    }
+                });
+            }
+        });
+        let text = metrics.text().expect("a text");
+        let expected =
+            format!("lodeseek_tasks_total{{outcome=\"done\",task=\"harvest\"}} {ROUNDS}\n");
+        assert!(text.contains(&expected), "{text}");
     }
 
     #[test]

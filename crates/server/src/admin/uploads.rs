@@ -17,7 +17,7 @@ use lodeseek_harvest::is_address;
 use lodeseek_store::ContentPlace;
 use serde_json::{Map, Value};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -146,12 +146,8 @@ pub(super) async fn receive_sources(
                         "an upload may have at most {MAX_CATALOG_FILES} files"
                     )));
                 }
-                let path = spool
-                    .path()
-                    .join(relative_path(field.field.file_name().unwrap_or_default())?);
-                if let Some(folder) = path.parent() {
-                    fs::create_dir_all(folder).map_err(|error| ApiError::of_file(&error))?;
-                }
+                let name = field.field.file_name().unwrap_or_default();
+                let path = create_parent_folders(spool.path(), name)?;
                 receive_field(&mut field, &path, u64::MAX).await?;
                 paths.push(path);
             }
@@ -238,6 +234,39 @@ fn relative_path(name: &str) -> Result<PathBuf, ApiError> {
         return Err(ApiError::bad_request(message));
     }
     Ok(name.split('/').collect())
+}
+
+/// Returns the path of an uploaded file, whose folder it creates.
+///
+/// # Errors
+/// Status 400 if the name is no relative path, or the path of an earlier file or of its folder.
+fn create_parent_folders(folder: &Path, name: &str) -> Result<PathBuf, ApiError> {
+    let path = folder.join(relative_path(name)?);
+    // The file system decides, because some compare names without case.
+    if path.exists() {
+        return Err(occupied_path(name));
+    }
+    let Some(parent) = path.parent() else {
+        return Ok(path);
+    };
+    match fs::create_dir_all(parent) {
+        Ok(()) => Ok(path),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Err(occupied_path(name))
+        }
+        Err(error) => Err(ApiError::of_file(&error)),
+    }
+}
+
+fn occupied_path(name: &str) -> ApiError {
+    ApiError::bad_request(format!(
+        "file: the path {name:?} is that of another file of the upload, or lies in one; send each file once, with a path of its own"
+    ))
 }
 
 async fn receive_text(field: &mut FormField<'_>) -> Result<String, ApiError> {
@@ -608,5 +637,29 @@ mod tests {
             Path::new("0/dumps/trees.nt")
         );
         assert!(relative_path("a/../b").is_err());
+    }
+
+    #[test]
+    fn two_files_of_an_upload_have_different_paths() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["dumps/trees.nt", "trees.nt"] {
+            let path = create_parent_folders(folder.path(), name).expect("a new path");
+            fs::write(path, name).expect("written");
+        }
+        for name in [
+            "dumps/trees.nt",
+            "trees.nt",
+            "dumps",
+            "trees.nt/a/b.nt",
+            "trees.nt/b.nt",
+        ] {
+            let error = create_parent_folders(folder.path(), name).expect_err("an occupied path");
+            assert_eq!(error.status, StatusCode::BAD_REQUEST, "{name}");
+            assert!(
+                error.message.contains(&format!("{name:?}")),
+                "{}",
+                error.message
+            );
+        }
     }
 }

@@ -35,7 +35,7 @@ const MAX_RECORDS: usize = 100;
 const MAX_IDENTIFIERS: usize = 1000;
 /// Size of the metadata of a response in bytes, from which on no further record is added.
 const MAX_RESPONSE_BYTES: usize = 16 << 20;
-/// Separates the parts of a resumption token: no part contains it.
+/// Separator of the parts of a resumption token. No part contains it, because the id is percent-encoded.
 const SEPARATOR: char = '!';
 
 /// Format of the metadata of a record.
@@ -395,7 +395,7 @@ impl Selection {
             self.from.as_deref().unwrap_or_default(),
             self.until.as_deref().unwrap_or_default(),
             &last.place.to_string(),
-            &segment(last.id.as_str()).replace(SEPARATOR, "%21"),
+            &segment(last.id.as_str()),
         ];
         parts.join(&SEPARATOR.to_string())
     }

@@ -31,7 +31,7 @@ pub(super) struct Bars {
     /// Minimum and maximum of the scale, which includes 0.
     pub(super) min: f64,
     pub(super) max: f64,
-    /// Number of rows without a bar.
+    /// Number of values without a bar, because there are too many.
     pub(super) more: usize,
 }
 
@@ -150,18 +150,23 @@ pub(super) fn bars(variables: &[Variable], rows: &Rows) -> Vec<Bars> {
 
 fn column_bars(variables: &[Variable], rows: &Rows, names: usize, place: usize) -> Bars {
     let mut bars = Vec::new();
-    let (mut min, mut max) = (0.0, 0.0);
-    for row in rows.iter().take(MAX_BARS) {
+    let (mut min, mut max, mut more) = (0.0, 0.0, 0);
+    for row in rows {
         let term = row.get(place).and_then(Option::as_ref);
-        if let Some(value) = numeric_value(term) {
-            min = f64::min(min, value);
-            max = f64::max(max, value);
-            bars.push(Bar {
-                label: term_text(row.get(names).and_then(Option::as_ref)),
-                value,
-                text: term_text(term),
-            });
+        let Some(value) = numeric_value(term) else {
+            continue;
+        };
+        if bars.len() == MAX_BARS {
+            more += 1;
+            continue;
         }
+        min = f64::min(min, value);
+        max = f64::max(max, value);
+        bars.push(Bar {
+            label: term_text(row.get(names).and_then(Option::as_ref)),
+            value,
+            text: term_text(term),
+        });
     }
     Bars {
         column: variables[place].as_str().to_owned(),
@@ -169,7 +174,7 @@ fn column_bars(variables: &[Variable], rows: &Rows, names: usize, place: usize) 
         min,
         max,
         bars,
-        more: rows.len().saturating_sub(MAX_BARS),
+        more,
     }
 }
 
@@ -444,6 +449,18 @@ mod tests {
         );
         let numbers = [1, 2].map(|count| vec![Some(Term::from(Literal::from(count)))]);
         assert!(bars(&variables(&["count"]), &numbers).is_empty());
+    }
+
+    #[test]
+    fn values_beyond_the_last_bar_are_counted() {
+        let mut rows = vec![vec![word("none"), None]; 5];
+        for count in 0..MAX_BARS + 2 {
+            rows.push(vec![word("tree"), Some(Literal::from(count as i64).into())]);
+        }
+        rows.push(vec![word("none"), None]);
+        let found = bars(&variables(&["tree", "count"]), &rows);
+        assert_eq!((found[0].bars.len(), found[0].more), (MAX_BARS, 2));
+        assert_eq!(found[0].max, (MAX_BARS - 1) as f64);
     }
 
     #[test]

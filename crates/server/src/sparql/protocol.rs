@@ -38,6 +38,7 @@ use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use lodeseek_net::egress::deadline_after;
 use lodeseek_rdf::Omissions;
 use lodeseek_sparql::{
     Answer, AnswerStream, Cancellation, Head, Provenance, QueryRequest, SendError,
@@ -47,7 +48,6 @@ use oxrdf::NamedNode;
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -387,7 +387,8 @@ async fn stream_answer(
     media_type: &'static str,
     gone: CancelOnDrop,
 ) -> Result<Response, ApiError> {
-    let (writer, transfer) = transfer(Timeout::Until(Instant::now() + answer.time_left()), gone);
+    let deadline = deadline_after(answer.time_left());
+    let (writer, transfer) = transfer(Timeout::Until(deadline), gone);
     tokio::task::spawn_blocking(move || write_stream(answer, media_type, writer));
     let body: Body = transfer
         .start()
