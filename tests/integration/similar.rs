@@ -332,6 +332,13 @@ async fn examples_are_sent_pasted_and_named() {
         "{}",
         page.body
     );
+    let file = ("file", "my.ttl", turtle.as_str());
+    let page = site.send(form(&[file, file])).await;
+    assert!(
+        page.status == StatusCode::BAD_REQUEST && page.body.contains("several files"),
+        "{}",
+        page.body
+    );
     let broken = format!("{turtle}\n<http://my.example/> v:flow unknown:prefix .\n");
     let page = site
         .send(form(&[("file", "", ""), ("text", "", &broken)]))

@@ -4,12 +4,12 @@
 //! cannot be reversed by guessing. The first line is a checksum of the rest. The server reads the file again when it changes: tokens
 //! are rotated without a restart.
 
-use lodeseek_store::{StoreError, read_checked, with_checksum};
+use lodeseek_store::{FileAccess, StoreError, read_checked, replace_file, with_checksum};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -323,14 +323,8 @@ impl Tokens {
         let mut body =
             serde_json::to_vec_pretty(tokens).map_err(|error| self.io_error(error.into()))?;
         body.push(b'\n');
-        // Renamed after it is on the disk, so that a crash leaves the old or the new file as a whole.
-        let beside = self.path.with_extension("json.new");
-        let written = create_private_file(&beside).and_then(|mut file| {
-            file.write_all(&with_checksum(&body))?;
-            file.sync_all()?;
-            fs::rename(&beside, &self.path)
-        });
-        written.map_err(|cause| self.io_error(cause))
+        replace_file(&self.path, &with_checksum(&body), FileAccess::Owner)
+            .map_err(|cause| self.io_error(cause))
     }
 
     fn io_error(&self, cause: io::Error) -> TokenError {
@@ -354,16 +348,6 @@ fn is_valid_name(name: &str) -> bool {
         && name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
-}
-
-/// Creates a file that only its owner can read.
-fn create_private_file(path: &Path) -> io::Result<File> {
-    let _ = fs::remove_file(path); // left behind by a killed process, perhaps with other permissions
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// Returns the SHA-256 of a text in hexadecimal digits.

@@ -3,6 +3,7 @@
 use super::streams::ignore_broken_pipe;
 use anyhow::Context;
 use lodeseek_engine::Searcher;
+use lodeseek_store::{FileAccess, replace_file};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
         .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// Checks that [`write_atomically`] can write a file, which keeps its content.
+/// Checks that [`write_atomically`] can write a file. The file keeps its content.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -57,9 +58,9 @@ pub fn check_writable(path: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     check_folder(path)?;
-    let unfinished = temporary_path(path);
-    std::fs::write(&unfinished, b"").with_context(|| unfinished.display().to_string())?;
-    std::fs::remove_file(&unfinished).with_context(|| unfinished.display().to_string())
+    let empty = temporary_path(path);
+    std::fs::write(&empty, b"").with_context(|| empty.display().to_string())?;
+    std::fs::remove_file(&empty).with_context(|| empty.display().to_string())
 }
 
 /// Checks that the folder of a file exists.
@@ -77,7 +78,7 @@ fn check_folder(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the temporary name of a file that is written.
+/// Returns the name of an empty file beside a file.
 fn temporary_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".unfinished");
@@ -89,7 +90,7 @@ fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|known| !known.is_file())
 }
 
-/// Writes a file atomically: under a temporary name, which is then changed.
+/// Writes a file atomically, as [`replace_file`] does. Devices and pipes are written as they are.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -100,7 +101,5 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         return written.with_context(|| path.display().to_string());
     }
     check_folder(path)?;
-    let unfinished = temporary_path(path);
-    std::fs::write(&unfinished, bytes).with_context(|| unfinished.display().to_string())?;
-    std::fs::rename(&unfinished, path).with_context(|| path.display().to_string())
+    replace_file(path, bytes, FileAccess::Kept).with_context(|| path.display().to_string())
 }

@@ -132,6 +132,22 @@ impl Qrels {
         self.0.len()
     }
 
+    /// Returns the number of judgements of all topics.
+    ///
+    /// ```
+    /// use lodeseek_eval::Qrels;
+    ///
+    /// let mut qrels = Qrels::default();
+    /// for (topic, document) in [("t1", "soil"), ("t1", "rain"), ("t2", "soil")] {
+    ///     qrels.insert(topic, document, 1);
+    /// }
+    /// assert_eq!((qrels.len(), qrels.judgement_count()), (2, 3));
+    /// ```
+    #[must_use]
+    pub fn judgement_count(&self) -> usize {
+        self.0.values().map(BTreeMap::len).sum()
+    }
+
     /// Returns true if there are no judgements.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -134,14 +134,14 @@ pub(crate) fn parse_snippet(text: Option<&str>) -> Result<SnippetKind, ApiError>
     let Some(name) = text.map(str::trim).filter(|name| !name.is_empty()) else {
         return Ok(SnippetKind::default());
     };
+    let shown: String = name.chars().take(MAX_NAME_CHARS).collect();
     let reason = match name.parse::<SnippetKind>() {
         Ok(kind) if kind.is_bounded() => return Ok(kind),
-        Ok(_) => "its run time is not bounded",
-        Err(_) => "it is no kind of snippet",
+        Ok(_) => format!("the run time of {shown:?} is not bounded"),
+        Err(_) => format!("{shown:?} is no kind of snippet"),
     };
-    let shown: String = name.chars().take(MAX_NAME_CHARS).collect();
     Err(ApiError::bad_request(format!(
-        "snippet={shown:?} is not supported here: {reason}; supported kinds: {}",
+        "snippet: {reason}; supported kinds: {}",
         SnippetKind::bounded_names().join(", ")
     )))
 }
@@ -278,14 +278,19 @@ mod tests {
         for name in SnippetKind::bounded_names() {
             assert!(parse_snippet(Some(name)).is_ok(), "{name}");
         }
-        for (name, reason) in [("guess", "no kind"), ("illusnip-basic", "not bounded")] {
+        for (name, reason) in [
+            ("guess", "snippet: \"guess\" is no kind of snippet"),
+            (
+                "illusnip-basic",
+                "snippet: the run time of \"illusnip-basic\" is not bounded",
+            ),
+        ] {
             let error = parse_snippet(Some(name)).expect_err("not supported");
-            let (about, listed) = error.message.split_once(": ").expect("a reason");
-            assert!(
-                about.contains(name) && listed.contains(reason),
-                "{about}: {listed}"
-            );
-            let listed = listed.split_once("kinds: ").expect("a list").1;
+            let (about, listed) = error
+                .message
+                .split_once("; supported kinds: ")
+                .expect("a list");
+            assert_eq!(about, reason);
             let listed: Vec<&str> = listed.split(", ").collect();
             assert_eq!(listed, SnippetKind::bounded_names());
         }

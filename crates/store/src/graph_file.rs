@@ -3,6 +3,7 @@
 //! The name is the checksum: a file that does not hash to its name is not used. So files are written without a sync, and are
 //! [synced](sync_files) together before a commit names them.
 
+use super::atomic_file::{FileAccess, replace_by};
 use super::{StoreError, StoredContent, counts, fingerprint, labels, sample};
 use lodeseek_rdf::{CompactSource, SortedRuns, StreamedGraph, TripleGraph};
 use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
@@ -285,29 +286,20 @@ pub(super) fn verify_body(bytes: &[u8]) -> Option<&[u8]> {
     (checksum(body).as_bytes() == first).then_some(body)
 }
 
-/// Time at which the bytes of a file reach the disk.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sync {
-    /// Before the file gets its name (`fsync`).
-    BeforeRename,
-    /// At a time that the operating system chooses.
-    Later,
-}
-
-/// Writes a file whole or not at all: a temporary file is synced to the disk and then renamed.
+/// Writes a file of a home as [`replace_file`](super::replace_file) does. The next process that opens the home for changes removes a
+/// temporary file that this one leaves when it is killed.
+///
+/// # Errors
+/// If the file cannot be written.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write_and_rename(path, bytes, Sync::BeforeRename)
+    replace_by(&temporary_path(path), path, bytes, FileAccess::Kept).map_err(StoreError::io(path))
 }
 
 /// Writes a file as [`write_whole`] does, but does not sync it to the disk. After a power cut it may be empty: for files whose
 /// checksum is verified when they are read, and that can be restored or are [synced](sync_files) before a commit names them.
 pub(super) fn write_without_sync(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write_and_rename(path, bytes, Sync::Later)
-}
-
-fn write_and_rename(path: &Path, bytes: &[u8], sync: Sync) -> Result<(), StoreError> {
     let temporary = temporary_path(path);
-    let written = write_bytes(&temporary, bytes, sync).map_err(StoreError::io(&temporary));
+    let written = fs::write(&temporary, bytes).map_err(StoreError::io(&temporary));
     let renamed = written.and_then(|()| fs::rename(&temporary, path).map_err(StoreError::io(path)));
     if renamed.is_err() {
         let _ = fs::remove_file(&temporary); // the first error is reported
@@ -324,16 +316,6 @@ pub(super) fn temporary_path(path: &Path) -> PathBuf {
         NEXT.fetch_add(1, Ordering::Relaxed)
     ));
     path.with_file_name(name)
-}
-
-fn write_bytes(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    if sync == Sync::BeforeRename {
-        file.sync_all()
-    } else {
-        Ok(())
-    }
 }
 
 /// Removes the temporary files that a killed process left in a folder, if the folder exists.

@@ -38,6 +38,7 @@
 //! read sequentially, with the same bytes and the same version as any other. A dataset can also be *index-only*: its content
 //! is then in its graph file alone, and the store has none of its triples.
 
+mod atomic_file;
 mod blank;
 mod change;
 mod changes_feed;
@@ -79,6 +80,7 @@ mod verify;
 mod view;
 mod works;
 
+pub use atomic_file::{FileAccess, replace_file};
 pub use changes_feed::{ChangeKind, DatasetChange};
 pub use content::StoredContent;
 pub use content_folder::{ContentFolder, version_paths};

@@ -16,4 +16,4 @@ pub use knn::{Neighbor, cross_val_predict, majority, parallel_map};
 pub use matrices::{DenseRows, Rows, SparseRow, SparseRows};
 pub use svd::{SvdError, TruncatedSvd};
 pub use tf_idf::{DocumentFrequency, TermFrequency, TfIdf, TfIdfOptions};
-pub use tsne::{TSne, ThreadPoolError, principal_components};
+pub use tsne::{ComponentError, TSne, ThreadPoolError, principal_components};

@@ -40,6 +40,23 @@ impl Default for TSne {
 #[error("cannot start a thread for a map")]
 pub struct ThreadPoolError(#[from] rayon::ThreadPoolBuildError);
 
+/// Errors of [`principal_components`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ComponentError {
+    /// A number is not finite.
+    #[error("the rows contain a number that is not finite")]
+    NotFinite,
+    /// The decomposition of the covariance matrix did not converge.
+    #[error("the principal components of {rows} rows and {columns} columns did not converge")]
+    NotConverged {
+        /// The number of rows.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+}
+
 /// Standard deviation of the first coordinates of the initial points.
 const START_DEVIATION: f64 = 1e-4;
 
@@ -204,19 +221,27 @@ fn scaled_start(start: &DenseRows) -> DenseRows {
 }
 
 /// Returns the first two principal components of rows. The second is zero if the rows have only one column.
-#[must_use]
-pub fn principal_components(rows: &DenseRows) -> DenseRows {
+///
+/// # Errors
+///
+/// Fails if a number is not finite, or if the decomposition does not converge.
+pub fn principal_components(rows: &DenseRows) -> Result<DenseRows, ComponentError> {
     let (count, width) = (rows.len(), rows.width());
+    if rows.iter().flatten().any(|value| !value.is_finite()) {
+        return Err(ComponentError::NotFinite);
+    }
     let mean: Vec<f64> = (0..width)
         .map(|column| rows.iter().map(|row| f64::from(row[column])).sum::<f64>() / count as f64)
         .collect();
     let centred = Mat::from_fn(count, width, |row, column| {
         f64::from(rows.row(row)[column]) - mean[column]
     });
-    let directions = (centred.transpose() * &centred).self_adjoint_eigen(Side::Lower);
-    let Ok(directions) = directions else {
-        return DenseRows::new(2, vec![0.0; 2 * count]);
-    };
+    let directions = (centred.transpose() * &centred)
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| ComponentError::NotConverged {
+            rows: count,
+            columns: width,
+        })?;
     let mut coordinates = Vec::with_capacity(2 * count);
     for row in 0..count {
         // Eigenvalues are in ascending order.
@@ -230,13 +255,17 @@ pub fn principal_components(rows: &DenseRows) -> DenseRows {
             coordinates.push(coordinate as f32);
         }
     }
-    DenseRows::new(2, coordinates)
+    Ok(DenseRows::new(2, coordinates))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::neighbors::majority;
+
+    fn components(rows: &DenseRows) -> DenseRows {
+        principal_components(rows).expect("finite numbers")
+    }
 
     /// Three clouds of forty points in five dimensions, one after the other.
     fn clouds() -> DenseRows {
@@ -258,9 +287,7 @@ mod tests {
             steps: 250,
             ..TSne::default()
         };
-        let map = options
-            .embed(&rows, &principal_components(&rows))
-            .expect("a map");
+        let map = options.embed(&rows, &components(&rows)).expect("a map");
         assert_eq!(map.len(), 120);
         for place in 0..120 {
             let near = map.nearest_among(map.row(place), 5, |other| other != place);
@@ -271,9 +298,7 @@ mod tests {
             );
         }
         assert_eq!(
-            options
-                .embed(&rows, &principal_components(&rows))
-                .expect("a map"),
+            options.embed(&rows, &components(&rows)).expect("a map"),
             map,
             "nothing is drawn by lot"
         );
@@ -282,7 +307,7 @@ mod tests {
     #[test]
     fn maps_begun_from_mirror_images_keep_what_is_near() {
         let rows = clouds();
-        let start = principal_components(&rows);
+        let start = components(&rows);
         let maps = TSne {
             steps: 250,
             ..TSne::default()
@@ -321,15 +346,19 @@ mod tests {
     fn components_by_hand() {
         // Along (3, 4) / 5, far; across it, near.
         let rows = DenseRows::new(2, vec![3.0, 4.0, -3.0, -4.0, 0.4, -0.3, -0.4, 0.3]);
-        let points: Vec<f32> = principal_components(&rows)
+        let points: Vec<f32> = components(&rows)
             .iter()
             .flatten()
             .map(|value| (value * 100.0).round().abs() / 100.0)
             .collect();
         assert_eq!(points, [5.0, 0.0, 5.0, 0.0, 0.0, 0.5, 0.0, 0.5]);
         assert_eq!(
-            principal_components(&DenseRows::new(1, vec![1.0, 3.0])).row(0)[1],
+            components(&DenseRows::new(1, vec![1.0, 3.0])).row(0)[1],
             0.0
+        );
+        assert_eq!(
+            principal_components(&DenseRows::new(1, vec![1.0, f32::NAN])),
+            Err(ComponentError::NotFinite)
         );
     }
 
@@ -342,7 +371,7 @@ mod tests {
                 steps: 5,
                 ..TSne::default()
             }
-            .embed(&rows, &principal_components(&rows))
+            .embed(&rows, &components(&rows))
             .expect("a map");
             assert!(map.len() == count && map.iter().flatten().all(|value| value.is_finite()));
         }

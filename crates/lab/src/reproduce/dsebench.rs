@@ -157,14 +157,6 @@ pub(super) fn read_qrels(path: &Path) -> anyhow::Result<Qrels> {
     Ok(qrels)
 }
 
-/// Returns the number of judgements of all topics.
-pub(super) fn count_judgements(qrels: &Qrels) -> usize {
-    qrels
-        .topics()
-        .map(|topic| qrels.judgements(topic).count())
-        .sum()
-}
-
 /// Reads a run: the score of each dataset, by case.
 ///
 /// # Errors
@@ -294,7 +286,7 @@ mod tests {
         let all = write(folder.path(), "all.json", &format!("[{}]", cases.join(",")));
         let qrels = read_qrels(&all).expect("judgements");
         assert_eq!((qrels.grade("1", "a"), qrels.grade("1", "b")), (4, 0));
-        assert_eq!(count_judgements(&qrels), 4);
+        assert_eq!(qrels.judgement_count(), 4);
         let part = format!("[{},{}]", cases[0], cases[1]);
         write(folder.path(), "fold_0.test.json", &part);
         write(

@@ -226,14 +226,12 @@ fn check_count(found: usize, expected: Option<usize>, noun: &str) -> anyhow::Res
 
 /// Reads judgements in TREC's format, or of DSEBench, and counts them.
 fn read_qrels(path: &Path) -> anyhow::Result<(Qrels, usize)> {
-    if dsebench::is_json(path) {
-        let qrels = dsebench::read_qrels(path)?;
-        let judgements = dsebench::count_judgements(&qrels);
-        return Ok((qrels, judgements));
-    }
-    let qrels = Qrels::read(path)?;
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let judgements = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let qrels = if dsebench::is_json(path) {
+        dsebench::read_qrels(path)?
+    } else {
+        Qrels::read(path)?
+    };
+    let judgements = qrels.judgement_count();
     Ok((qrels, judgements))
 }
 
@@ -372,5 +370,23 @@ impl VerifiedCollection {
             means.push(mean(&values));
         }
         mean(&means)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_is_no_judgement() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("qrels.txt");
+        fs::write(
+            &path,
+            "QueryID\t0\tDocID\tRelevance\nt1\t0\ta\t1\nt1\t0\tb\t0\n",
+        )
+        .expect("written");
+        let (qrels, judgements) = read_qrels(&path).expect("judgements");
+        assert_eq!((qrels.len(), judgements), (1, 2));
     }
 }

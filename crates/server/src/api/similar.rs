@@ -432,7 +432,12 @@ impl SentExample {
                         .unwrap_or_default();
                     let name = shorten(name, 100);
                     let bytes = field.bytes().await.map_err(multipart_error)?;
-                    file = (!bytes.is_empty()).then_some((name, bytes));
+                    // Browsers send an empty field if no file is chosen.
+                    if !bytes.is_empty() && file.replace((name, bytes)).is_some() {
+                        return Err(ApiError::bad_request(
+                            "there are several files in fields `file`; send one",
+                        ));
+                    }
                 }
                 "text" => text = field.text().await.map_err(multipart_error)?,
                 "dataset" => dataset = field.text().await.map_err(multipart_error)?,

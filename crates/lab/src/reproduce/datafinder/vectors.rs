@@ -3,6 +3,7 @@
 use crate::neighbors::DenseRows;
 use anyhow::{Context, ensure};
 use lodeseek_rerank::{Encoder, Granularity, Passage, Similarity};
+use lodeseek_store::{FileAccess, replace_file};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ pub(super) fn encode(
         .flatten()
         .flat_map(|value| value.to_le_bytes())
         .collect();
-    write_atomically(&path, &bytes).with_context(|| path.display().to_string())?;
+    write_cache_file(&path, &bytes).with_context(|| path.display().to_string())?;
     Ok(rows)
 }
 
@@ -73,12 +74,10 @@ fn cache_path(encoder: &dyn Encoder, side: Side, texts: &[String], home: &Path) 
     home.join("experiments").join(format!("{name}.f32"))
 }
 
-/// Writes a file atomically.
-fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Writes a file of the cache, and creates its folder.
+fn write_cache_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(path))?;
-    let unfinished = path.with_extension("part");
-    fs::write(&unfinished, bytes)?;
-    fs::rename(unfinished, path)
+    replace_file(path, bytes, FileAccess::Kept)
 }
 
 fn encode_batches(

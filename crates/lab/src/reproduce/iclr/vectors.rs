@@ -2,7 +2,7 @@
 
 use super::IclrProgress;
 use crate::neighbors::{
-    DenseRows, SparseRows, TSne, TermFrequency, TfIdf, TfIdfOptions, ThreadPoolError, TruncatedSvd,
+    DenseRows, SparseRows, TSne, TermFrequency, TfIdf, TfIdfOptions, TruncatedSvd,
     principal_components,
 };
 use anyhow::{Context, ensure};
@@ -114,12 +114,13 @@ fn encode_texts(
 impl Representation {
     /// Computes four maps of all papers, including those without a label. They start from the first two singular
     /// vectors of TF-IDF or the first two principal components, and from their mirror images.
-    pub(super) fn maps(&self) -> Result<[DenseRows; 4], ThreadPoolError> {
-        match self {
+    pub(super) fn maps(&self) -> anyhow::Result<[DenseRows; 4]> {
+        let maps = match self {
             Self::Sparse { rows, start } => TSne::default().embed_mirror_images(rows, start),
             Self::Dense(rows) => {
-                TSne::default().embed_mirror_images(rows, &principal_components(rows))
+                TSne::default().embed_mirror_images(rows, &principal_components(rows)?)
             }
-        }
+        }?;
+        Ok(maps)
     }
 }
