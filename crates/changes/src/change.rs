@@ -1,4 +1,7 @@
 //! Changes of a collection: values that a command, a client or a schedule requests, and that one executor makes.
+//!
+//! `rebase`, `restore` and `repair` are no such values: they replace the home as a whole, under the lock of a writer, so that no server
+//! can have it open meanwhile. `lodeseek index` of a local home takes models, threads and methods that no server accepts.
 
 use crate::edits::DatasetEdit;
 use crate::preconditions::Preconditions;
