@@ -262,10 +262,14 @@ struct PoolSamples {
 /// The candidates of a query, prepared for thousands of evaluations.
 struct Sample {
     pool: Pool,
+    /// Weight of the last ranking of the pool, that of the multilingual encoder, as a share of the sum of the others. It is not tuned.
+    multilingual_share: Option<f64>,
     /// ln(1 + popularity) of the pool's datasets, in their order.
     popularity: Vec<f64>,
-    /// Grades of the pool's datasets, in their order.
+    /// Grades of the pool's datasets, in their order, and then of the named ones that the pool lacks.
     grades: Vec<Option<i32>>,
+    /// Places in `grades` of the datasets that the query names. A search returns them first.
+    named: Vec<usize>,
     /// All grades, best first.
     judged: Vec<i32>,
 }
@@ -316,20 +320,19 @@ impl PoolSamples {
             topics.0.len() as u64,
             "ranking {bar:30} {pos} of {len} queries",
         );
+        let tuning_pool = searcher.tuning_pool();
         for topic in topics.0.iter().filter(|topic| qrels.has(&topic.id)) {
-            let rankings = searcher
-                .tuning_pool()
-                .component_rankings_with_filter(&topic.text, &topic_filter(topic))?;
+            let filter = topic_filter(topic);
+            let rankings = tuning_pool.component_rankings_with_filter(&topic.text, &filter)?;
             let rankings = rankings.unwrap_or_default();
             let ComponentRankings {
                 sparse,
                 dense,
                 works,
-                // Its weight is a share of the sum of the others, and is not tuned.
-                multilingual: _,
+                multilingual,
             } = rankings;
             let has_works = works.is_some();
-            let cut: Vec<Ranking> = sparse
+            let mut cut: Vec<Ranking> = sparse
                 .into_iter()
                 .chain(dense)
                 .chain(works)
@@ -342,11 +345,14 @@ impl PoolSamples {
             if defaults.is_empty() {
                 defaults = vec![1.0; cut.len()];
             }
+            let multilingual_share = multilingual.as_ref().map(|one| one.share);
+            cut.extend(multilingual.map(|one| one.ranking.cut(depth)));
             let pool = Pool::new(fusion.method, &cut.iter().collect::<Vec<_>>());
-            samples.insert(
-                topic.id.clone(),
-                Sample::new(pool, &searcher, qrels, &topic.id)?,
-            );
+            let named = tuning_pool.named_datasets(&topic.text, &filter)?;
+            let mut sample = Sample::new(pool, &named, qrels, &topic.id);
+            sample.multilingual_share = multilingual_share;
+            sample.read_popularity(&searcher)?;
+            samples.insert(topic.id.clone(), sample);
             bar.inc(1);
         }
         bar.finish_and_clear();
@@ -365,46 +371,87 @@ impl PoolSamples {
 }
 
 impl Sample {
-    fn new(pool: Pool, searcher: &Searcher, qrels: &Qrels, topic: &str) -> anyhow::Result<Self> {
-        let (mut popularity, mut grades) = (
-            Vec::with_capacity(pool.len()),
-            Vec::with_capacity(pool.len()),
-        );
+    /// Creates a sample without a multilingual ranking and without popularity.
+    fn new(pool: Pool, named: &[DatasetId], qrels: &Qrels, topic: &str) -> Self {
+        let mut grades = Vec::with_capacity(pool.len());
         for document in pool.documents() {
+            grades.push(qrels.find_grade(topic, document));
+        }
+        let mut places = Vec::with_capacity(named.len());
+        for id in named {
+            let ranked = pool
+                .documents()
+                .position(|document| document == id.as_str());
+            places.push(match ranked {
+                Some(place) => place,
+                None => grades.len(),
+            });
+            if ranked.is_none() {
+                grades.push(qrels.find_grade(topic, id.as_str()));
+            }
+        }
+        Self {
+            multilingual_share: None,
+            popularity: vec![0.0; pool.len()],
+            grades,
+            named: places,
+            judged: Grades::judgements(qrels, topic),
+            pool,
+        }
+    }
+
+    /// Reads the popularity of the pool's datasets.
+    fn read_popularity(&mut self, searcher: &Searcher) -> anyhow::Result<()> {
+        for (document, popularity) in self.pool.documents().zip(&mut self.popularity) {
             let numbers = searcher
                 .catalog()
                 .numeric_facts(&DatasetId::new(document)?)?
                 .unwrap_or_default();
-            popularity.push((numbers.popularity() as f64).ln_1p());
-            grades.push(qrels.find_grade(topic, document));
+            *popularity = (numbers.popularity() as f64).ln_1p();
         }
-        Ok(Self {
-            pool,
-            popularity,
-            grades,
-            judged: Grades::judgements(qrels, topic),
-        })
+        Ok(())
     }
 
     /// Returns the measure of the ranking by some weights.
     fn value(&self, weights: &[f64], popularity: f64, objective: Metric) -> f64 {
+        let ranked = self.rank(weights, popularity);
+        let depth = if objective.depth() == 0 {
+            ranked.len()
+        } else {
+            objective.depth()
+        };
+        let grades: Vec<Option<i32>> = ranked
+            .iter()
+            .take(depth)
+            .map(|place| self.grades[*place])
+            .collect();
+        objective.evaluate_grades(&grades, &self.judged)
+    }
+
+    /// Returns the places of the datasets as a search with some weights ranks them.
+    fn rank(&self, weights: &[f64], popularity: f64) -> Vec<usize> {
+        let mut weights = weights.to_vec();
+        if let Some(share) = self.multilingual_share {
+            let others: f64 = weights.iter().sum();
+            weights.push(share * others);
+        }
         let mut order: Vec<(f64, usize)> = Vec::with_capacity(self.pool.len());
-        for (place, score) in self.pool.scores(weights).into_iter().enumerate() {
+        for (place, score) in self.pool.scores(&weights).into_iter().enumerate() {
             order.extend(score.map(|score| (score + popularity * self.popularity[place], place)));
         }
         // The pool has the order of equal scores.
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let depth = if objective.depth() == 0 {
-            order.len()
-        } else {
-            objective.depth()
-        };
-        let ranked: Vec<Option<i32>> = order
-            .iter()
-            .take(depth)
-            .map(|(_, place)| self.grades[*place])
-            .collect();
-        objective.evaluate_grades(&ranked, &self.judged)
+        let (mut ranked, others): (Vec<usize>, Vec<usize>) = order
+            .into_iter()
+            .map(|(_, place)| place)
+            .partition(|place| self.named.contains(place));
+        for place in &self.named {
+            if !ranked.contains(place) {
+                ranked.push(*place);
+            }
+        }
+        ranked.extend(others);
+        ranked
     }
 }
 
@@ -450,7 +497,7 @@ impl Tuning<'_> {
             return Ok(0.0);
         };
         let ranking =
-            searcher.rank_filtered(&topic.text, &topic_filter(topic), sample.pool.len())?;
+            searcher.rank_filtered(&topic.text, &topic_filter(topic), sample.grades.len())?;
         Ok(self.objective.evaluate(qrels, &topic.id, &ranking))
     }
 
@@ -497,5 +544,80 @@ impl Tuning<'_> {
             table.push(("popularity", format!("{:.2}", learned.popularity)));
         }
         table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lodeseek_ranking::Scored;
+    use lodeseek_rerank::{Method, Normalization};
+
+    fn id(name: &str) -> DatasetId {
+        DatasetId::new(name).expect("an id")
+    }
+
+    fn ranking(scores: &[(&str, f64)]) -> Ranking {
+        let mut scored = Vec::new();
+        for (name, score) in scores {
+            scored.push(Scored {
+                id: id(name),
+                score: *score,
+            });
+        }
+        Ranking::from_scores(scored)
+    }
+
+    /// Returns the names in the order of a sample.
+    fn names(sample: &Sample, named: &[&str]) -> Vec<String> {
+        let mut all: Vec<String> = sample.pool.documents().map(str::to_owned).collect();
+        for name in named {
+            if !all.iter().any(|known| known == name) {
+                all.push((*name).to_owned());
+            }
+        }
+        sample
+            .rank(&[1.0], 0.0)
+            .into_iter()
+            .map(|place| all[place].clone())
+            .collect()
+    }
+
+    #[test]
+    fn samples_are_ranked_as_searches_are() {
+        let words = ranking(&[("oaks", 3.0), ("elms", 2.0), ("firs", 1.0)]);
+        let meanings = ranking(&[("firs", 1.0), ("elms", 0.0)]);
+        let method = Method::CombSum(Normalization::MinMax);
+        let qrels = Qrels::default();
+        let alone = Sample::new(Pool::new(method, &[&words]), &[], &qrels, "t");
+        assert_eq!(names(&alone, &[]), ["oaks", "elms", "firs"]);
+        // Firs have 0 by words, and 1 by meanings, of which the weight is twice that of words.
+        let mut both = Sample::new(Pool::new(method, &[&words, &meanings]), &[], &qrels, "t");
+        both.multilingual_share = Some(2.0);
+        assert_eq!(names(&both, &[]), ["firs", "oaks", "elms"]);
+        // Named datasets come first: the ranked one, then the one that no ranking has.
+        let named = [id("yews"), id("firs")];
+        let sample = Sample::new(Pool::new(method, &[&words]), &named, &qrels, "t");
+        assert_eq!(
+            names(&sample, &["yews", "firs"]),
+            ["firs", "yews", "oaks", "elms"]
+        );
+    }
+
+    #[test]
+    fn the_measure_counts_named_datasets_and_the_multilingual_ranking() {
+        let words = ranking(&[("oaks", 2.0), ("elms", 1.0)]);
+        let meanings = ranking(&[("firs", 1.0)]);
+        let mut qrels = Qrels::default();
+        qrels.insert("t", "firs", 1);
+        let method = Method::CombSum(Normalization::MinMax);
+        let objective: Metric = "nDCG@1".parse().expect("a measure");
+        let pool = Pool::new(method, &[&words, &meanings]);
+        let mut sample = Sample::new(pool, &[], &qrels, "t");
+        assert!(sample.value(&[1.0], 0.0, objective).abs() < 1e-9);
+        sample.multilingual_share = Some(2.0);
+        assert!((sample.value(&[1.0], 0.0, objective) - 1.0).abs() < 1e-9);
+        let named = Sample::new(Pool::new(method, &[&words]), &[id("firs")], &qrels, "t");
+        assert!((named.value(&[1.0], 0.0, objective) - 1.0).abs() < 1e-9);
     }
 }

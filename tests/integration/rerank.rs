@@ -14,7 +14,8 @@ use lodeseek_index::sparse::ModelKind;
 use lodeseek_index::vectors::{Precision, VectorsError, VectorsWriter, list, model_folder};
 use lodeseek_ranking::{Ranking, Scored};
 use lodeseek_rerank::{
-    Combination, EncodeError, Encoder, Granularity, Matrix, Method, Passage, Similarity,
+    Combination, EncodeError, Encoder, Fusion, Granularity, Matrix, Method, Normalization, Passage,
+    Similarity,
 };
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -496,6 +497,65 @@ fn fused_with_weights() {
         fused(&[0.0; 3]),
         Err(EngineError::Rerank(RerankError::NoWeight))
     ));
+}
+
+/// `tune` measures weights by the rankings that a search fuses.
+#[test]
+fn components_make_the_ranking_of_a_search() {
+    let home = home();
+    for granularity in [Granularity::Piece, Granularity::Text] {
+        encoded(&home, &Hashed::new(granularity));
+    }
+    let method = Method::CombSum(Normalization::MinMax);
+    let fusion = WeightedFusion {
+        method,
+        weights: vec![1.0, 0.5],
+    };
+    let options = RerankOptions {
+        pool: vec![ModelKind::Bm25],
+        fusion: Some(fusion),
+        ..RerankOptions::default()
+    };
+    let pieces = boxed(Box::new(Hashed::new(Granularity::Piece)));
+    let multilingual = Box::new(Hashed::new(Granularity::Text));
+    let reranker = Reranker::open(home.path(), pieces, options)
+        .and_then(|reranker| reranker.with_multilingual(home.path(), multilingual, None))
+        .expect("opened");
+    let depth = reranker.fusion_depth();
+    let searcher = home.searcher().with_reranker(reranker);
+    let tuning_pool = searcher.tuning_pool();
+    let mut shares = Vec::new();
+    for query in [QUERIES[0], QUERIES[1], BROAD, "air qwertzuiop"] {
+        let components = tuning_pool.component_rankings(query).expect("ranked");
+        let components = components.expect("a reranker");
+        let multilingual = components.multilingual.expect("a multilingual encoder");
+        let mut rankings: Vec<(Ranking, f64)> = Vec::new();
+        let others = components.sparse.into_iter().chain(components.dense);
+        for (ranking, weight) in others.zip([1.0, 0.5]) {
+            rankings.push((ranking.cut(depth), weight));
+        }
+        shares.push(multilingual.share);
+        rankings.push((multilingual.ranking.cut(depth), multilingual.share * 1.5));
+        let weighted: Vec<(&Ranking, f64)> = rankings
+            .iter()
+            .map(|(ranking, weight)| (ranking, *weight))
+            .collect();
+        let fused = Fusion::default().with_method(method).fuse(&weighted);
+        let mut expected: Vec<String> = fused.iter().map(|one| one.id.to_string()).collect();
+        let named = tuning_pool
+            .named_datasets(query, &Filter::default())
+            .expect("names");
+        // Few datasets have the words of a query as their name.
+        for id in named.iter().rev() {
+            expected.retain(|other| other != id.as_str());
+            expected.insert(0, id.to_string());
+        }
+        assert_eq!(ids(&searcher, query), expected, "{query}");
+    }
+    assert!(
+        shares[0] < shares[3],
+        "an unknown word leaves more to the multilingual encoder: {shares:?}"
+    );
 }
 
 #[test]

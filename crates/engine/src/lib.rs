@@ -89,7 +89,8 @@ pub use quality::{
 pub use quality_json::{MAX_PUBLISHERS, MAX_WORST_DATASETS, assessment_json, overview_json};
 pub use rerank::{
     ComponentRankings, CrossEncoding, EncoderSummary, LongQueryOptions, MULTILINGUAL_WEIGHT,
-    PairSummary, RerankError, RerankOptions, RerankSummary, Reranker, WeightedFusion,
+    MultilingualRanking, PairSummary, RerankError, RerankOptions, RerankSummary, Reranker,
+    WeightedFusion,
 };
 pub use search::{
     EmptyQuery, Example, ExampleSimilarity, FieldMatch, Hit, Interpretation, InterpretationKind,

@@ -144,10 +144,10 @@ impl Ranker {
             return Ok(None);
         };
         let analyzed = AnalyzedQuery::new(query, scope.snapshot.analysis());
+        let unknown_words = share_of_unknown_words(&analyzed, scope.snapshot)?;
+        let text = EncoderQuery::new(query, &analyzed).with_unknown_words(unknown_words);
         let sparse = sparse_rankings(reranker, &analyzed, self.model.as_ref(), scope)?;
-        reranker
-            .component_rankings(EncoderQuery::new(query, &analyzed), &sparse, scope)
-            .map(Some)
+        reranker.component_rankings(text, &sparse, scope).map(Some)
     }
 
     /// Returns the encoder with one vector per text and cosine similarity, if there is one.

@@ -1,6 +1,7 @@
 //! Candidates and component rankings from which weights are learned.
 
 use super::indexed_catalog::IndexedCatalog;
+use super::named::named_datasets;
 use super::ranker::{Ranker, rank_by_model};
 use super::scope::CandidateScope;
 use super::{ComponentRankings, EngineError, Filter};
@@ -85,6 +86,22 @@ impl<'s> TuningPool<'s> {
         let filtered = snapshot.filtered_docs(filter)?;
         let scope = CandidateScope::new(&snapshot, filtered.as_ref(), filter);
         self.ranker.component_rankings(query, scope)
+    }
+
+    /// Returns the datasets that a query names and that pass a filter, in their order. In a search they precede all others.
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub fn named_datasets(
+        &self,
+        query: &str,
+        filter: &Filter,
+    ) -> Result<Vec<DatasetId>, EngineError> {
+        let snapshot = self.catalog.snapshot()?;
+        let filtered = snapshot.filtered_docs(filter)?;
+        let scope = CandidateScope::new(&snapshot, filtered.as_ref(), filter);
+        let analyzed = AnalyzedQuery::new(query, snapshot.analysis());
+        named_datasets(query, &analyzed, scope)
     }
 }
 

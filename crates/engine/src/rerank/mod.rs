@@ -121,9 +121,18 @@ pub struct ComponentRankings {
     pub dense: Vec<Ranking>,
     /// The ranking by the [multilingual encoder](Reranker::with_multilingual), if there is one. Its weight is not one of those of
     /// the fusion.
-    pub multilingual: Option<Ranking>,
+    pub multilingual: Option<MultilingualRanking>,
     /// The ranking by the works nearest to the query, if works are used.
     pub works: Option<Ranking>,
+}
+
+/// The ranking of one query's candidates by the multilingual encoder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultilingualRanking {
+    /// The ranking.
+    pub ranking: Ranking,
+    /// Its weight in the fusion, as a share of the sum of all other weights.
+    pub share: f64,
 }
 
 /// The text of a query for encoders.
@@ -679,7 +688,10 @@ impl Configuration {
                 });
                 matches.entry(id).or_default().push(matched);
             }
-            multilingual = Some(Ranking::from_scores(scored));
+            multilingual = Some(MultilingualRanking {
+                ranking: Ranking::from_scores(scored),
+                share: multilingual_weight(query.unknown_words),
+            });
             let damaged = retriever.dense.count_damaged_among(&current);
             unencoded.push(candidates.len() - current.len() + damaged);
         }
@@ -806,12 +818,12 @@ impl Configuration {
                 weight,
             });
         }
-        if let (Some(ranking), Some(retriever)) = (multilingual, &self.multilingual) {
+        if let (Some(multilingual), Some(retriever)) = (multilingual, &self.multilingual) {
             let others: f64 = rankings.iter().map(|one| one.weight).sum();
             rankings.push(WeightedRanking {
                 source: RankingSource::from_encoder(retriever.dense.encoder()),
-                ranking: ranking.cut(depth),
-                weight: multilingual_weight(query.unknown_words) * others,
+                ranking: multilingual.ranking.cut(depth),
+                weight: multilingual.share * others,
             });
         }
         let fused = FusedRankings {
