@@ -151,7 +151,7 @@ class World:
         page.on("console", lambda message: wrong.append(message.text) if message.type == "error" and known not in message.text else None)
         page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith((self.address, "data:", "blob:")) else None)
         page.on("dialog", lambda dialog: (wrong.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.goto(self.address + path)
         yield page
         context.close()
@@ -553,7 +553,7 @@ def check_administration(world):
             served.bypass = True
             context = world.browser.new_context(bypass_csp=True, viewport=NARROW, color_scheme="dark")
             page = context.new_page()
-            page.set_default_timeout(20_000)
+            page.set_default_timeout(60_000)
             page.goto(f"{server.address}/operator/jobs")
             page.wait_for_url("**/operator/login")
             page.get_by_label("Token").fill(token)
