@@ -29,6 +29,7 @@ This page lists every operation of that document. Only those under `/api/admin` 
 Routes with parameters respond to an unknown parameter with status 400. Routes with a page also accept `lang`, the language of the page. Routes outside of
 `/api/` ignore parameters with which other sites mark their links, such as `utm_…`, `mtm_…`, `pk_…`, `hsa_…`, `ref`, `gclid`, `fbclid`, `msclkid` and `_ga`. For SPARQL, OAI-PMH and CKAN, their standards apply.
 
+For small answers, `/api/search` has `snippet=none`; agents use the tools at `/mcp`, which are described in [Agents](../how-to/agents.md).
 For the SPARQL endpoint see also [SPARQL](sparql.md); for CKAN, DCAT-AP and feeds see [Portal interfaces](portal.md).
 """
 

@@ -362,10 +362,27 @@ fn dataset_id(server: &McpServer, id: &str) -> Result<DatasetId, String> {
         .strip_prefix('<')
         .and_then(|rest| rest.strip_suffix('>'))
         .unwrap_or(text);
-    match server.state.store.iris().dataset_id(text) {
-        Some(id) => Ok(id),
-        None => DatasetId::new(text).map_err(|error| format!("id: {error}")),
+    let store = &server.state.store;
+    if let Some(id) = store.iris().dataset_id(text) {
+        return Ok(id);
     }
+    let id = DatasetId::new(text).map_err(|error| format!("id: {error}"))?;
+    // The address of a page or a download, whose beginning is that of the server and not the base of the IRIs.
+    match id_of_address(text) {
+        Some(named) if matches!(store.contains(&named), Ok(true)) => Ok(named),
+        _ => Ok(id),
+    }
+}
+
+/// Returns the id in the address of a dataset at a server: `https://data.example.org/portal/dataset/42/table` names `42`.
+fn id_of_address(text: &str) -> Option<DatasetId> {
+    let (scheme, rest) = text.split_once("://")?;
+    if !matches!(scheme, "http" | "https") {
+        return None;
+    }
+    let (_, rest) = rest.split_once("/dataset/")?;
+    let segment = rest.split(['/', '?', '#']).next()?;
+    DatasetId::new(lodeseek_rdf::percent_decode(segment)).ok()
 }
 
 /// Returns the values of a filter that arguments name: values as answers write them, which may be shortened or a label. Other
@@ -670,6 +687,24 @@ async fn find_sources(server: &McpServer, caller: &Caller, query: String) -> Res
 mod tests {
     use super::*;
     use lodeseek_engine::ValueCount;
+
+    #[test]
+    fn addresses_of_datasets_name_their_ids() {
+        for (text, id) in [
+            ("http://localhost:8104/dataset/337", Some("337")),
+            (
+                "https://data.example.org/portal/dataset/a%2Fb/table?class=x",
+                Some("a/b"),
+            ),
+            ("https://data.example.org/dataset/", None),
+            ("https://data.example.org/datasets/1", None),
+            ("urn:x:/dataset/1", None),
+            ("1", None),
+        ] {
+            let found = id_of_address(text);
+            assert_eq!(found.as_ref().map(DatasetId::as_str), id, "{text}");
+        }
+    }
 
     #[test]
     fn an_agent_in_another_role_is_named() {
